@@ -66,7 +66,8 @@ class ChatReranker(Reranker[ChatRerankerSettings]):
     def plan(self, rankings: Sequence[Ranking]) -> Asks[list[list[Reranked]]]:
         """Return the plan that asks about the first documents of all *rankings*."""
         asked = [[TextPair(document.text, query.text) for document in self._first(of)] for query, of in rankings]
-        found = yield from scores((pair for pairs in asked for pair in pairs), self)
+        requests = {pair: self._request(pair) for pairs in asked for pair in pairs}
+        found = yield from scores(requests, self._again, lambda reply: read_score(reply, self._settings.scale))
         return [
             _in_order([found[pair] for pair in pairs], len(documents))
             for pairs, (_, documents) in zip(asked, rankings, strict=True)
@@ -88,15 +89,12 @@ class ChatReranker(Reranker[ChatRerankerSettings]):
         again = {name: one for name, one in requests.items() if name not in in_order}
         return {**coming, **{name: self._chat.complete(request) for name, request in again.items()}}
 
-    def request(self, pair: TextPair) -> ChatRequest:
+    def _request(self, pair: TextPair) -> ChatRequest:
         text = self._prompt.render(document=pair.document, query=pair.query, n_points=self._settings.scale)
         return prompt_request(self._settings.chat, text, count_tokens=self._count_tokens)
 
-    def again(self, request: ChatRequest, unreadable: str) -> ChatRequest:
+    def _again(self, request: ChatRequest, unreadable: str) -> ChatRequest:
         return asked_again(request, unreadable, self._wish)
-
-    def read(self, reply: str) -> PairScore:
-        return read_score(reply, self._settings.scale)
 
 
 def check_prompt(prompt: Prompt) -> None:

@@ -7,7 +7,7 @@ one row for each (query, retriever, document) down to the experiment's depth.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from actors.python_class import actor_of
 from actors.retrieval.importance import Importance
@@ -17,7 +17,7 @@ from actors.retrieval.retriever import Haystack, Resources, Retriever
 from longform.errors import LongformError
 from longform.records import Query
 from longform.retrieval.packing import BY_IMPORTANCE
-from longform.retrieval.ranking import ranked, rounded
+from longform.retrieval.ranking import ranked_rows
 from longform.rows import RankedRow
 from longform.settings.experiment import Experiment
 from longform.settings.retrievers import RetrievalSettings, with_bases
@@ -58,19 +58,10 @@ class HaystackRetriever:
             self._retrievers[name].prepare(queries)
         return [row for query in queries for name in names for row in self._rows(haystack, query, name)]
 
-    def _rows(self, haystack: Haystack, query: Query, name: str) -> Iterator[RankedRow]:
-        retriever = self._retrievers[name]
-        scores = rounded(retriever.scores(haystack, query), of_others=retriever.of_others)
-        order = ranked(scores, depth=self._settings.ranking_depth, of_others=retriever.of_others)
-        for rank, index in enumerate(order):
-            yield {
-                "query_id": query.query_id,
-                "haystack_id": haystack.haystack_id,
-                "system": name,
-                "doc_id": haystack.doc_ids[index],
-                "rank": rank,
-                "score": float(scores[index]),
-            }
+    def _rows(self, haystack: Haystack, query: Query, name: str) -> list[RankedRow]:
+        retriever, depth = self._retrievers[name], self._settings.ranking_depth
+        scores = retriever.scores(haystack, query)
+        return ranked_rows(query, name, haystack.doc_ids, scores, depth=depth, of_others=retriever.of_others)
 
     def _hold(self, haystack_id: str) -> Haystack:
         if self._haystack is None or self._haystack.haystack_id != haystack_id:

@@ -12,7 +12,7 @@ from actors.local_models.encoder import TextEncoder
 from actors.retrieval.encoders import check_encoder, open_encoder
 from actors.storage.benchmark import Benchmark
 from longform.errors import UsageError
-from longform.records import relevance_by_query
+from longform.records import Document, relevance_by_query
 from longform.retrieval.packing import ImportanceOf
 from longform.settings.strict import PartSettings
 from longform.settings.systems import (
@@ -50,6 +50,9 @@ class Importance(ABC, Generic[Settings]):
             UsageError: The benchmark lacks the ranking or the reference.
         """
 
+    def _documents(self, query_id: str) -> list[Document]:
+        return self._benchmark.documents(self._benchmark.queries[query_id].haystack_id)
+
 
 class ByRelevance(Importance[RelevanceImportanceSettings]):
     """Weighs by the relevance that people gave."""
@@ -60,8 +63,7 @@ class ByRelevance(Importance[RelevanceImportanceSettings]):
 
     def of(self, query_id: str) -> ImportanceOf:
         relevant = self._relevance.get(query_id, {})
-        documents = self._benchmark.documents(self._benchmark.queries[query_id].haystack_id)
-        return ImportanceOf([relevant.get(document.doc_id, 0) for document in documents], by_relevance=True)
+        return ImportanceOf([relevant.get(one.doc_id, 0) for one in self._documents(query_id)], by_relevance=True)
 
     @cached_property
     def _relevance(self) -> dict[str, dict[str, int]]:
@@ -73,7 +75,7 @@ class ByRanking(Importance[RankedImportanceSettings]):
 
     def of(self, query_id: str) -> ImportanceOf:
         ranked = self._ranks.get(query_id, {})
-        documents = self._benchmark.documents(self._benchmark.queries[query_id].haystack_id)
+        documents = self._documents(query_id)
         if missing := [document.doc_id for document in documents if document.doc_id not in ranked]:
             raise UsageError(
                 f"importance: expected a ranking {self._settings.name!r} of all documents of query {query_id!r}, "
@@ -104,8 +106,7 @@ class ByLikeness(Importance[SimilarityImportanceSettings]):
         references = [t.text for t in self._benchmark.targets.get(query_id, []) if t.kind == "reference"]
         if not references:
             raise UsageError(f"importance: expected a reference summary of query {query_id!r}, found none")
-        documents = self._benchmark.documents(self._benchmark.queries[query_id].haystack_id)
-        vectors = self._encoder.embed([references[0], *(document.text for document in documents)])
+        vectors = self._encoder.embed([references[0], *(document.text for document in self._documents(query_id))])
         return ImportanceOf((vectors[1:] @ vectors[0]).tolist(), by_relevance=False)
 
     @cached_property

@@ -27,7 +27,7 @@ from longform.chat.own_systems import body_of, documents_of, ranking_request, re
 from longform.given import Number
 from longform.protocols import Ranker
 from longform.records import Document, Query, shown_query
-from longform.retrieval.ranking import NOT_RANKED, OTHERS_VERSION, ranked, rounded
+from longform.retrieval.ranking import NOT_RANKED, OTHERS_VERSION, ranked, ranked_rows, rounded
 from longform.rows import RankedRow
 from longform.settings.python_class import PythonClassSettings
 from longform.settings.retrievers import HttpRetrieverSettings, PythonRerankerSettings, PythonRetrieverSettings
@@ -89,24 +89,12 @@ class OwnRanker:
             new = {}
         reply = replies[0]
         if reply.text is None:
-            return [(self._row(query, NOT_RANKED, 0, None), reply.failure)]
-        found = [float("nan") if one is None else one for one in read_scores(reply.text)]
-        scores = rounded(found, of_others=True)
-        places = ranked(scores, depth=self._depth, of_others=True)
-        return [
-            (self._row(query, documents[place].doc_id, rank, float(scores[place])), None)
-            for rank, place in enumerate(places)
-        ]
-
-    def _row(self, query: Query, doc_id: str, rank: int, score: float | None) -> RankedRow:
-        return {
-            "query_id": query.query_id,
-            "haystack_id": query.haystack_id,
-            "system": self._name,
-            "doc_id": doc_id,
-            "rank": rank,
-            "score": score,
-        }
+            (row,) = ranked_rows(query, self._name, [NOT_RANKED], [0.0], depth=1, of_others=True)
+            return [({**row, "score": None}, reply.failure)]
+        scores = [float("nan") if score is None else score for score in read_scores(reply.text)]
+        ids = [document.doc_id for document in documents]
+        rows = ranked_rows(query, self._name, ids, scores, depth=self._depth, of_others=True)
+        return [(row, None) for row in rows]
 
     def _send(self, requests: Mapping[Name, ChatRequest]) -> Mapping[Name, Awaitable[ChatReply]]:
         return {name: self._chat.complete(request) for name, request in requests.items()}

@@ -7,11 +7,11 @@ MSRS (Phanse et al.), section 4.1: each of the first documents of a ranking is s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 from longform.chat.asking import Asks, Name
-from longform.chat.call import ChatReply, ChatRequest
+from longform.chat.call import ChatRequest
 
 NO_SCORE = "no_score"
 """The failure of a reply without a whole number in the place of the score."""
@@ -37,22 +37,6 @@ class PairScore(NamedTuple):
     failure: str | None = None
 
 
-class PairQuestions(Protocol):
-    """The requests about pairs, and the reading of their replies."""
-
-    def request(self, pair: TextPair) -> ChatRequest:
-        """Ask about one pair."""
-        ...
-
-    def again(self, request: ChatRequest, unreadable: str) -> ChatRequest:
-        """Ask once more, with what came."""
-        ...
-
-    def read(self, reply: str) -> PairScore:
-        """Read a reply."""
-        ...
-
-
 class AskedPair(NamedTuple):
     """The name of a request; *again* if it is the second one about its pair."""
 
@@ -60,15 +44,19 @@ class AskedPair(NamedTuple):
     again: bool = False
 
 
-def scores(pairs: Iterable[TextPair], questions: PairQuestions) -> Asks[dict[TextPair, PairScore]]:
+def scores(
+    requests: Mapping[TextPair, ChatRequest],
+    again: Callable[[ChatRequest, str], ChatRequest],
+    read: Callable[[str], PairScore],
+) -> Asks[dict[TextPair, PairScore]]:
     """
-    Score all *pairs*; equal ones are asked about once.
+    Score all pairs by their *requests*; *again* asks once more with what came, *read* reads a reply.
 
     A score is that of the second reply if the first could not be read; without a second reply the pair has none, for
     the reason that the first had. A call that failed is the reason by itself.
     """
     found: dict[TextPair, PairScore] = {}
-    waiting: dict[Name, ChatRequest] = {AskedPair(pair): questions.request(pair) for pair in dict.fromkeys(pairs)}
+    waiting: dict[Name, ChatRequest] = {AskedPair(pair): request for pair, request in requests.items()}
     new = dict(waiting)
     while waiting:
         came = yield new
@@ -77,15 +65,11 @@ def scores(pairs: Iterable[TextPair], questions: PairQuestions) -> Asks[dict[Tex
             assert isinstance(name, AskedPair), "its own names come back"
             request = waiting.pop(name)
             if not name.again or reply.text is not None:
-                found[name.pair] = _read(reply, questions)
+                found[name.pair] = PairScore(None, reply.failure) if reply.text is None else read(reply.text)
             if found[name.pair].failure is not None and reply.text is not None and not name.again:
                 second = name._replace(again=True)
-                new[second] = waiting[second] = questions.again(request, reply.text)
+                new[second] = waiting[second] = again(request, reply.text)
     return found
-
-
-def _read(reply: ChatReply, questions: PairQuestions) -> PairScore:
-    return PairScore(None, reply.failure) if reply.text is None else questions.read(reply.text)
 
 
 def read_score(reply: str, n_points: int) -> PairScore:

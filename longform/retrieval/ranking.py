@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from longform.errors import LongformError
 from longform.records import Qrel, Query
 from longform.retrieval.bm25 import Bm25
+from longform.rows import RankedRow
 from longform.text.words import STOP_WORDS
 
 SCORE_DECIMALS = 6
@@ -64,6 +65,24 @@ def ranked(scores: ArrayLike, *, depth: int | None = None, of_others: bool = Fal
         candidates = candidates[present >= -np.partition(-present, depth - 1)[depth - 1]]
     order: list[int] = candidates[np.argsort(-values[candidates], kind="stable")][:depth].tolist()
     return order
+
+
+def ranked_rows(
+    query: Query, system: str, doc_ids: Sequence[str], scores: ArrayLike, *, depth: int, of_others: bool
+) -> list[RankedRow]:
+    """Return the rows of the ranking that the scores of a haystack's documents make, down to a *depth*."""
+    values = rounded(scores, of_others=of_others)
+    return [
+        {
+            "query_id": query.query_id,
+            "haystack_id": query.haystack_id,
+            "system": system,
+            "doc_id": doc_ids[place],
+            "rank": rank,
+            "score": float(values[place]),
+        }
+        for rank, place in enumerate(ranked(values, depth=depth, of_others=of_others))
+    ]
 
 
 def z_scores(scores: ArrayLike, *, of_others: bool = False) -> NDArray[np.float64]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from longform.chat.asking import Asks
 from longform.chat.call import ChatReply, ChatRequest, Message, failed
 from longform.retrieval.pointwise import NO_SCORE, OUT_OF_SCALE, AskedPair, PairScore, TextPair, read_score, scores
 
@@ -34,16 +35,17 @@ def test_score_is_the_whole_reply_or_its_last_line(reply: str, expected: PairSco
     assert read_score(reply, 20) == expected
 
 
-class Twenty:
-    def request(self, pair: TextPair) -> ChatRequest:
-        return ChatRequest(messages=(Message("user", f"{pair.document}: {pair.query}"),), max_tokens=10)
+def asked(*pairs: TextPair) -> Asks[dict[TextPair, PairScore]]:
+    requests = {
+        pair: ChatRequest(messages=(Message("user", f"{pair.document}: {pair.query}"),), max_tokens=10)
+        for pair in pairs
+    }
+    return scores(requests, again, lambda reply: read_score(reply, 20))
 
-    def again(self, request: ChatRequest, unreadable: str) -> ChatRequest:
-        said = (*request.messages, Message("assistant", unreadable), Message("user", "again"))
-        return ChatRequest(messages=said, max_tokens=10)
 
-    def read(self, reply: str) -> PairScore:
-        return read_score(reply, 20)
+def again(request: ChatRequest, unreadable: str) -> ChatRequest:
+    said = (*request.messages, Message("assistant", unreadable), Message("user", "again"))
+    return ChatRequest(messages=said, max_tokens=10)
 
 
 def said(text: str) -> ChatReply:
@@ -54,7 +56,7 @@ A, B, C = TextPair("a", "q"), TextPair("b", "q"), TextPair("c", "q")
 
 
 def test_unreadable_score_is_asked_for_once_more_and_a_failed_call_is_not() -> None:
-    plan = scores([A, B, C, A], Twenty())
+    plan = asked(A, B, C, A)
     first = next(plan)
     assert list(first) == [AskedPair(A), AskedPair(B), AskedPair(C)]
     second = plan.send({AskedPair(A): said("good"), AskedPair(B): failed("http_400"), AskedPair(C): said("99")})
@@ -69,7 +71,7 @@ def test_unreadable_score_is_asked_for_once_more_and_a_failed_call_is_not() -> N
 
 
 def test_second_reply_that_cannot_be_read_either_ends_it() -> None:
-    plan = scores([A], Twenty())
+    plan = asked(A)
     next(plan)
     plan.send({AskedPair(A): said("99")})
     with pytest.raises(StopIteration) as end:
@@ -79,5 +81,5 @@ def test_second_reply_that_cannot_be_read_either_ends_it() -> None:
 
 def test_nothing_to_score_asks_nothing() -> None:
     with pytest.raises(StopIteration) as end:
-        next(scores([], Twenty()))
+        next(asked())
     assert end.value.value == {}
