@@ -21,8 +21,8 @@ from longform.settings.meanings import meanings, summary_of
 from longform.settings.measures import Faithfulness, MeasureSettings
 from longform.settings.methods import SHIPPED_METHODS, MethodSettings
 from longform.settings.python_class import PythonClassSettings
-from longform.settings.resources import ResourcesSettings
 from longform.settings.retrievers import RerankerSettings, RetrieverSettings
+from longform.settings.strict import ResourcesSettings
 from longform.settings.systems import ImportanceSettings, Permutations, SystemGrid
 from tests.places import ROOT
 

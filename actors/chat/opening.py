@@ -31,7 +31,7 @@ from longform.given import Json
 from longform.keys import content_key
 from longform.quota.leases import QuotaLimits
 from longform.settings.chat import ChatSettings
-from longform.settings.extra_body import OF_LLAMA_CPP, OF_SERVED
+from longform.settings.endpoints import OF_LLAMA_CPP, OF_SERVED
 from longform.settings.strict import imported
 
 CLIENTS: Mapping[str, str] = {

@@ -18,8 +18,8 @@ from actors.storage.folder import file_place
 from jobs.configs.keys import place_in_file, tell_changes
 from jobs.configs.shorthands import SHORT_NAMES, Content, apply_shorthand, full_keys, is_shorthand, with_support_apart
 from longform.errors import UsageError, meant
+from longform.settings.endpoints import secrets
 from longform.settings.experiment import Experiment
-from longform.settings.extra_body import secrets
 from longform.settings.python_class import FOLDER
 from longform.settings.yaml_text import yaml_value
 

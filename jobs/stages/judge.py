@@ -31,7 +31,7 @@ from longform.schemas import DOCUMENTS, TARGETS
 from longform.settings.chat import ChatSettings
 from longform.settings.experiment import Experiment
 from longform.settings.judges import JudgeSettings
-from longform.settings.resources import ResourcesSettings
+from longform.settings.strict import ResourcesSettings
 
 _OFFLINE_SUMMARIES_A_TASK = 64
 _CHAT_SUMMARIES_A_TASK = 1  # so that a slow call holds back its own summary only

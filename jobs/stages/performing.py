@@ -20,7 +20,7 @@ from actors.storage.folder import Folder
 from jobs.stages.reading import Told
 from longform.errors import BudgetReachedError, LongformError, ServerGoneError
 from longform.rows import TableRow
-from longform.settings.resources import ResourcesSettings
+from longform.settings.strict import ResourcesSettings
 
 Payload = TypeVar("Payload")
 Made = Iterable[TableRow]

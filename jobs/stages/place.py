@@ -18,7 +18,7 @@ from jobs.stages.cluster import Cluster
 from jobs.stages.in_process import receipts_of
 from jobs.stages.performing import AsyncPerformer, Performer, Runnable, TaskReceipt, TaskRow, perform
 from jobs.stages.reading import Told
-from longform.settings.resources import ResourcesSettings
+from longform.settings.strict import ResourcesSettings
 
 _MEASURED_S = 4.0  # of a stage in this process, before it may move to workers
 _BLOCKS_A_WORKER = 8

@@ -25,8 +25,8 @@ from longform.rows import RankingRow
 from longform.schemas import DOCUMENTS, QUERIES, RANKINGS
 from longform.settings.chat import ChatSettings
 from longform.settings.experiment import Experiment
-from longform.settings.resources import ResourcesSettings
 from longform.settings.retrievers import RerankerSettings
+from longform.settings.strict import ResourcesSettings
 
 VERSION = "rerank@1"
 _RANKINGS_A_TASK = 16

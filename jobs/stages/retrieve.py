@@ -19,8 +19,8 @@ from longform.keys import content_key, in_groups
 from longform.rows import RankingRow
 from longform.schemas import DOCUMENTS, QUERIES, RANKINGS
 from longform.settings.experiment import Experiment
-from longform.settings.resources import ResourcesSettings, together
 from longform.settings.retrievers import RetrievalSettings, RetrieverSettings, with_bases
+from longform.settings.strict import ResourcesSettings, together
 
 VERSION = "retrieve@1"
 _QUERIES_A_TASK = 64

@@ -28,7 +28,7 @@ from jobs.stages.place import Place, receipts
 from jobs.stages.progress import Progress
 from jobs.stages.reading import Reading, Told
 from longform.errors import BudgetReachedError, LongformError, ServerGoneError
-from longform.settings.resources import ResourcesSettings
+from longform.settings.strict import ResourcesSettings
 
 RECEIPTS_A_COMMIT = 8
 _COMMIT_S = 10.0  # what a command that is killed has to do again

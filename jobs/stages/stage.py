@@ -27,7 +27,7 @@ from longform.chat.asking import Asks
 from longform.chat.call import ChatRequest
 from longform.rows import TableRow
 from longform.settings.chat import ChatSettings
-from longform.settings.resources import ResourcesSettings
+from longform.settings.strict import ResourcesSettings
 
 Other = TypeVar("Other")
 

@@ -7,11 +7,9 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
-from longform.settings.endpoints import Url, Variable
-from longform.settings.extra_body import ExtraBody, Options
+from longform.settings.endpoints import ExtraBody, Options, Url, Variable
 from longform.settings.python_class import PythonClassSettings
-from longform.settings.resources import ResourcesSettings
-from longform.settings.strict import PartSettings, Strict
+from longform.settings.strict import PartSettings, ResourcesSettings, Strict
 
 
 class CallSettings(Strict):

@@ -54,7 +54,8 @@ def readings_told(content: Mapping[str, Any]) -> dict[str, Told]:
     for key in KEYS:
         found |= {place: told for place, value in _values(content, key) if (told := _told(key, value, fidelity))}
     for dispute in DISPUTES:
-        found |= {place: {"taken": dispute.taken} | _all_told(dispute) for place in dispute.places(content)}
+        told = {"taken": dispute.taken or dispute.told["ours"]} | _all_told(dispute)
+        found |= dict.fromkeys(dispute.places(content), told)
     return found
 
 

@@ -15,8 +15,7 @@ from longform.settings.chat import ChatSettings
 from longform.settings.endpoints import Url, Variable
 from longform.settings.judge import LISTED, AnyJudgeSettings
 from longform.settings.python_class import PythonClassSettings
-from longform.settings.resources import ResourcesSettings
-from longform.settings.strict import imported
+from longform.settings.strict import ResourcesSettings, imported
 
 Calibration = Literal["people", "gpt-4o"]
 """The marks that a judge's numbers are like: only scores of one calibration may be held against each other."""

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, JsonValue, ValidationInfo, model_validator
 
-from longform.settings.extra_body import Options
+from longform.settings.endpoints import Options
 from longform.settings.strict import Strict
 
 FOLDER = "folder"

@@ -11,7 +11,7 @@ from longform.errors import UsageError
 from longform.settings.chat import ChatSettings, HttpSettings, MayAskSettings, OwnClassSettings
 from longform.settings.endpoints import EmbeddingsEndpointSettings, EndpointSettings
 from longform.settings.python_class import PythonClassSettings
-from longform.settings.resources import ResourcesSettings
+from longform.settings.strict import ResourcesSettings
 
 
 class _Retriever(MayAskSettings):

@@ -18,8 +18,8 @@ from jobs.stages.runner import PlainStage, Task, run_stage
 from longform.errors import UsageError
 from longform.settings.chat import ChatSettings
 from longform.settings.judges import CheckpointJudgeSettings
-from longform.settings.resources import ResourcesSettings, together
 from longform.settings.retrievers import CrossEncoderRerankerSettings, EncoderRetrieverSettings
+from longform.settings.strict import ResourcesSettings, together
 from tests.made.demo import one_haystack
 
 

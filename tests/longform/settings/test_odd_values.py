@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-from longform.settings.endpoints import Url, Variable
+from longform.settings.endpoints import Options, Url, Variable
 from longform.settings.experiment import Experiment
-from longform.settings.extra_body import Options
 from longform.synthesis.key_points.settings import KeyPointSynthesis
 
 Place = tuple[type[BaseModel], str]

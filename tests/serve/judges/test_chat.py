@@ -14,7 +14,7 @@ from actors.ledger.ledger import Ledger
 from longform.errors import UsageError
 from longform.judges.kind import Group
 from longform.judges.kinds import KINDS
-from longform.settings.extra_body import OF_SERVED
+from longform.settings.endpoints import OF_SERVED
 from longform.settings.judges import ChatJudgeSettings
 from serve.chat_workers import sent
 from serve.deployments import load_engine, load_worker
