@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, TypedDict
+from typing import Annotated, NotRequired, TypedDict
 
 import pyarrow as pa
 
@@ -75,10 +75,6 @@ class RankedRow(TypedDict):
     score: float | None  # rounded before ranking; null: left as ranked, behind what a reranker read
 
 
-class _OfWork(TypedDict):
-    work_id: str
-
-
 class Passage(TypedDict):
     """A part of a document: characters of its text, from 0; the end is the first that is not in it."""
 
@@ -86,14 +82,15 @@ class Passage(TypedDict):
     end: int
 
 
-class _RankedByRow(_OfWork, RankedRow):
+class _OfWork(TypedDict):
+    work_id: str
+
+
+class RankingRow(_OfWork, RankedRow):
     retriever: str | None  # null: ranked elsewhere, by `system`
     reranker: str | None  # null: none
     failure: str | None  # why a reranker that was asked for a score gave none; null: it gave one, or was not asked
-
-
-class RankingRow(_RankedByRow, total=False):
-    passage: Passage | None  # the part of the document that is ranked; null: all of it
+    passage: NotRequired[Passage | None]  # the part of the document that is ranked; null: all of it
 
 
 class ShownRow(TypedDict):
@@ -127,12 +124,9 @@ class _PackedRow(TypedDict):
     n_left_out: int  # ranked documents that found no room
 
 
-class _CutRow(TypedDict):
+class ContextRow(_PackedRow, ShownRow):
     n_cut: Int32 | None  # documents that are not whole; null: an older version did not count them
-
-
-class ContextRow(_PackedRow, ShownRow, _CutRow, total=False):
-    passages: list[Passage] | None  # the part of each of doc_ids that is shown; null: from the beginning of each
+    passages: NotRequired[list[Passage] | None]  # what is shown of each of doc_ids; null: from the beginning of each
 
 
 class _WrittenRow(TypedDict):
@@ -164,14 +158,10 @@ class _WrittenRow(TypedDict):
     budget_tokens: int | None  # null: no limit, or written elsewhere
 
 
-class _RepeatedRow(TypedDict):
+class SummaryRow(_WrittenRow, ShownRow):
     repeat: Int32 | None  # of the same context by the same system, from 0; null: written elsewhere
     cause: str | None  # of a failure: why the step failed that failed first; null: its own failure
     cited_by: str | None  # of a twin, what chose its citations: matrix, or a support judge; null: no twin
-
-
-class SummaryRow(_WrittenRow, ShownRow, _RepeatedRow):
-    pass
 
 
 class UnitRow(TypedDict):

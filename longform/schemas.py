@@ -50,7 +50,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from types import NoneType
-from typing import Annotated, Any, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Annotated, Any, NotRequired, get_args, get_origin, get_type_hints, is_typeddict
 
 import pyarrow as pa
 
@@ -87,6 +87,8 @@ def _column(hint: Any) -> pa.DataType:
     """Return the type of a column whose values are of the type *hint*; every column may hold null."""
     if get_origin(hint) is Annotated:
         return hint.__metadata__[0]
+    if get_origin(hint) is NotRequired:
+        return _column(*get_args(hint))
     if get_origin(hint) is list:
         return pa.list_(_column(*get_args(hint)))
     if is_typeddict(hint):

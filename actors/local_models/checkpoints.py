@@ -29,18 +29,17 @@ _PACKAGE = "package:"
 _SHIPPED = "shipped:"
 
 
-def checkpoint_path(model: str, *, cache: Path | None = None) -> str:
+def checkpoint_path(model: str) -> str:
     """
-    Return the folder of a checkpoint, on S3 or not; a hub name as it is. *cache* has copies from S3; None: the
-    environment's.
+    Return the folder of a checkpoint, on S3 or not; a hub name as it is.
 
     Raises:
         UsageError: There is no checkpoint of that name, or it is not whole.
     """
     if model.startswith(_SHIPPED):
-        return str(_assembled(model, cache or cache_folder()))
+        return str(_assembled(model))
     if model.startswith(S3):
-        return str(_copied(model, cache or cache_folder()))
+        return str(_copied(model))
     path = model_path(model)
     if Path(path).is_dir():
         check_whole(Path(path), model)
@@ -112,9 +111,9 @@ def _shipped_change(model: str) -> Path:
     return file
 
 
-def _assembled(model: str, cache: Path) -> Path:
+def _assembled(model: str) -> Path:
     change = _shipped_change(model)
-    folder = cache / change_content(change)
+    folder = cache_folder() / change_content(change)
     if not folder.is_dir():
         from safetensors.torch import load_file
 
@@ -125,9 +124,9 @@ def _assembled(model: str, cache: Path) -> Path:
     return folder
 
 
-def _copied(url: str, cache: Path) -> Path:
+def _copied(url: str) -> Path:
     content = listed(url)
-    folder = cache / _content_of(content)
+    folder = cache_folder() / _content_of(content)
     if not folder.is_dir():
         appear(folder, url, lambda unfinished: copy(url, content, unfinished))
     return folder
@@ -220,9 +219,9 @@ def cannot_load(model: str, error: Exception) -> str:
 _MAGIC = b"GGUF"
 
 
-def gguf_path(model: str, *, cache: Path | None = None) -> str:
+def gguf_path(model: str) -> str:
     """
-    Return the path of a GGUF file on this machine. *cache* has copies from S3; None: the environment's.
+    Return the path of a GGUF file on this machine.
 
     Raises:
         UsageError: There is no such file, or it is none of GGUF.
@@ -233,7 +232,7 @@ def gguf_path(model: str, *, cache: Path | None = None) -> str:
         return model
     url, _, name = model.rpartition("/")
     stated = stated_of(model)
-    folder = (cache or cache_folder()) / _gguf_content(name, stated)
+    folder = cache_folder() / _gguf_content(name, stated)
     if not folder.is_dir():
         appear(folder, model, lambda unfinished: copy(url, {name: stated}, unfinished), check=_check_magic)
     return str(folder / name)

@@ -258,17 +258,9 @@ def vectors_fault(place: VectorsPlace) -> str | None:
     return None
 
 
-class VectorsHeld(NamedTuple):
-    """The tables of a benchmark: their shards, and the bytes of these."""
-
-    shards: int
-    n_bytes: int
-
-
-def vectors_held(bench: str) -> VectorsHeld:
-    """Count the shards of all encoders beside a benchmark."""
-    sizes = [size for name, size in Folder(bench).sizes(FOLDER).items() if name.endswith(_SUFFIX)]
-    return VectorsHeld(len(sizes), sum(sizes))
+def vectors_bytes(bench: str) -> int:
+    """Return the bytes of the shards of all encoders beside a benchmark."""
+    return sum(size for name, size in Folder(bench).sizes(FOLDER).items() if name.endswith(_SUFFIX))
 
 
 def megabytes(n_bytes: int) -> str:

@@ -47,7 +47,7 @@ class Benchmark:
             found = f"no benchmark at {self.folder.url!r}"
             raise UsageError(f"{found}: expected a folder with {MANIFEST}; make one with `longform ingest`")
         self.documents = lru_cache(maxsize=_HAYSTACKS_HELD)(self._documents)
-        self._gold_numbers = lru_cache(maxsize=_TARGETS_HELD)(self._read_gold_numbers)
+        self.gold_numbers = lru_cache(maxsize=_TARGETS_HELD)(self._gold_numbers)
         self.targets_by_query = lru_cache(maxsize=_TARGETS_HELD)(self._targets_by_query)
         self._snapshots: dict[str, Snapshot] = {}
 
@@ -90,10 +90,6 @@ class Benchmark:
     def qrels(self) -> list[Qrel]:
         return [Qrel(**row) for row in self.folder.read("qrels").to_pylist()]
 
-    def gold_numbers(self, haystack_id: str) -> dict[str, frozenset[int]] | None:
-        """Target id -> numbers of the documents that state it; None if the haystack's documents are not shipped."""
-        return self._gold_numbers(haystack_id)
-
     def haystack_targets(self, haystack_id: str) -> list[Target]:
         """Return all targets of one haystack, over its queries."""
         return [target for targets in self.targets_by_query(haystack_id).values() for target in targets]
@@ -123,7 +119,8 @@ class Benchmark:
         rows = self.rows("documents", haystack_id).to_pylist()
         return sorted((Document(**row) for row in rows), key=lambda document: document.doc_index)
 
-    def _read_gold_numbers(self, haystack_id: str) -> dict[str, frozenset[int]] | None:
+    def _gold_numbers(self, haystack_id: str) -> dict[str, frozenset[int]] | None:
+        """Target id -> numbers of the documents that state it; None if the haystack's documents are not shipped."""
         places = self.rows("documents", haystack_id, ["doc_id", "doc_index"]).to_pylist()
         if not places:
             return None

@@ -13,7 +13,7 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from longform.errors import LongformError
 
@@ -57,56 +57,44 @@ class OnStorage(Protocol):
         """Say why the place cannot be listed; return None if it can, or if it is local."""
 
 
-class _Reason(NamedTuple):
-    pattern: re.Pattern[str]
-    found: str
-    advice: str
-
-
-def _reason(pattern: str, found: str, advice: str) -> _Reason:
-    return _Reason(re.compile(pattern, re.IGNORECASE), found, advice)
-
-
 _CREDENTIALS = "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_PROFILE, or the machine's instance profile"
 
-_REASONS = (
-    _reason(
+_REASONS: tuple[tuple[str, str, str], ...] = (
+    (
         "SignatureDoesNotMatch|SIGNATURE_DOES_NOT_MATCH",
         "the secret is not the access key's",
         "set AWS_SECRET_ACCESS_KEY to the secret of AWS_ACCESS_KEY_ID",
     ),
-    _reason(
+    (
         "InvalidAccessKeyId|INVALID_ACCESS_KEY_ID|InvalidClientTokenId",
         "the service does not know the access key",
         "set AWS_ACCESS_KEY_ID, and AWS_ENDPOINT_URL where the service is not Amazon's",
     ),
-    _reason("ExpiredToken", "the session's token has expired", "get a new one; the same command goes on"),
-    _reason("Unable to locate credentials|NoCredentials", "there are no credentials", f"set {_CREDENTIALS}"),
-    _reason(
-        "NoSuchBucket|NO_SUCH_BUCKET|Bucket '[^']*' not found", "there is no such bucket", "make it, or name another"
-    ),
-    _reason(
+    ("ExpiredToken", "the session's token has expired", "get a new one; the same command goes on"),
+    ("Unable to locate credentials|NoCredentials", "there are no credentials", f"set {_CREDENTIALS}"),
+    ("NoSuchBucket|NO_SUCH_BUCKET|Bucket '[^']*' not found", "there is no such bucket", "make it, or name another"),
+    (
         "AuthorizationHeaderMalformed|PermanentRedirect|IllegalLocationConstraint|configured region is|status 301",
         "the bucket is in another region",
         "set AWS_DEFAULT_REGION to the region of the bucket",
     ),
-    _reason(
+    (
         r"curlCode: (18|55|56)\b|IncompleteRead",
         "the connection broke off in the middle",
         "look at the network; the same command goes on",
     ),
-    _reason(
+    (
         "NETWORK_CONNECTION|Could not connect|Connection was closed|timed? ?out|resolve host",
         "nobody answers at the endpoint",
         "look at AWS_ENDPOINT_URL and at the network; the same command goes on",
     ),
-    _reason(
+    (
         "AccessDenied|ACCESS_DENIED|Forbidden|status 403",
         "the credentials may not do that",
         "allow s3:ListBucket, s3:GetObject, s3:PutObject and s3:DeleteObject, or set other credentials",
     ),
 )
-"""The most exact first: a refusal without a reason is the last resort."""
+"""(Pattern of the answer, what is wrong, what to do), the most exact first: a refusal without a reason is last."""
 
 _GOES_ON = "the same command goes on afterwards"
 
@@ -174,7 +162,7 @@ def storage_message(
     if listing_fault is not None and (_REFUSED_WITHOUT_REASON.search(said) or _known(said) is None):
         said = str(listing_fault() or said)
     reason = _known(said)
-    what = f"{reason.found}; {reason.advice}" if reason else "the reason is not known here"
+    what = "; ".join(reason) if reason else "the reason is not known here"
     return f"{url}: cannot {doing}: {what}. Asked at {_endpoint()} in region {_region()}; the answer: {_short(said)}"
 
 
@@ -185,8 +173,9 @@ def disk_message(place: str, doing: str, error: OSError) -> str:
     return f"{place}: cannot {doing}: {found}; {advice}. The answer: {_short(str(error))}"
 
 
-def _known(said: str) -> _Reason | None:
-    return next((reason for reason in _REASONS if reason.pattern.search(said)), None)
+def _known(said: str) -> tuple[str, str] | None:
+    """Return what is wrong by the words of an answer, and what to do."""
+    return next(((wrong, do) for pattern, wrong, do in _REASONS if re.search(pattern, said, re.IGNORECASE)), None)
 
 
 def _endpoint() -> str:

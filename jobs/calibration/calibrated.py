@@ -20,7 +20,8 @@ from jobs.calibration.measured import Measured, compared, fitted_haystacks
 from jobs.command import DONE, FAILURES_ABOVE_THRESHOLD
 from jobs.command.calling import calling_of
 from jobs.command.run import Outcome, answered
-from jobs.configs import Content, read_experiment, validated
+from jobs.configs import read_experiment, validated
+from jobs.configs.shorthands import Content
 from jobs.runs.served_judges import described, with_versions
 from jobs.spending.plan import plan_words
 from jobs.stages.cluster import Cluster, cluster_of

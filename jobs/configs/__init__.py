@@ -23,8 +23,6 @@ from longform.settings.experiment import Experiment
 from longform.settings.python_class import FOLDER
 from longform.settings.yaml_text import yaml_value
 
-__all__ = ["Content", "is_file", "read_experiment", "read_yaml", "validated"]
-
 Model = TypeVar("Model", bound=BaseModel)
 
 _LEVELS = 20  # of a key
@@ -122,9 +120,9 @@ def _content(name: str, presets: Traversable) -> str | bytes:
     )
 
 
-def preset_names(folder: str = "configs") -> list[str]:
-    """Return the names of the presets in `jobs/<folder>`."""
-    return _names(files("jobs").joinpath(*folder.split("/")))
+def preset_names() -> list[str]:
+    """Return the names of the presets."""
+    return _names(files("jobs") / "configs")
 
 
 def _names(presets: Traversable) -> list[str]:

@@ -13,8 +13,8 @@ from actors.local_models.vector_table import (
     forget_tables,
     megabytes,
     use_vectors,
+    vectors_bytes,
     vectors_fault,
-    vectors_held,
 )
 from actors.terminal import say
 
@@ -43,9 +43,9 @@ class Vectors:
         use_vectors(None)
         forget_tables()
         if self._asked and not self._faulty and kind is None:
-            held, most = vectors_held(self.place.bench), megabytes(self.place.max_bytes)
+            held, most = vectors_bytes(self.place.bench), megabytes(self.place.max_bytes)
             where = f"{self.place.bench.rstrip('/')}/{FOLDER}"
-            say(f"vectors: {megabytes(held.n_bytes)} in {where} (at most {most} an encoder)", file=sys.stderr)
+            say(f"vectors: {megabytes(held)} in {where} (at most {most} an encoder)", file=sys.stderr)
 
 
 def vectors_of(arguments: argparse.Namespace, bench_url: str) -> Vectors | None:

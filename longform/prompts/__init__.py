@@ -17,16 +17,20 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Any
 
-from pydantic import JsonValue
+from pydantic import BaseModel, ValidationError
 
 from longform.errors import UsageError
 
 _FILE = re.compile(r"\+\+\+\n(.*?)\n\+\+\+\n(.*)", re.DOTALL)
 _FIELD = re.compile(r"\{\{(\w+)\}\}")
-_TEXTS = {"source", "changes"}
-_LISTS = {"fields", "answers"}
+
+
+class _Header(BaseModel, extra="forbid"):
+    source: str
+    changes: str
+    fields: list[str]
+    answers: list[str] = []
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,22 +98,22 @@ def parse_prompt(name: str, content: str) -> Prompt:
     """
     content = content.replace("\r\n", "\n")
     header, text = _parted(name, content)
-    fields = frozenset(header["fields"])
+    fields = frozenset(header.fields)
     if fields != (written := frozenset(_FIELD.findall(text))):
         msg = f"prompt file {name}.md: the header names the fields {sorted(fields)}, the text has {sorted(written)}"
         raise UsageError(msg)
     return Prompt(
         name=name,
         version=f"{name}@{hashlib.sha256(content.encode()).hexdigest()[:8]}",
-        source=header["source"],
-        changes=header["changes"],
+        source=header.source,
+        changes=header.changes,
         fields=fields,
-        answers=tuple(header.get("answers", ())),
+        answers=tuple(header.answers),
         text=text.strip() + "\n",
     )
 
 
-def _parted(name: str, content: str) -> tuple[dict[str, Any], str]:
+def _parted(name: str, content: str) -> tuple[_Header, str]:
     found = _FILE.fullmatch(content)
     if found is None:
         raise UsageError(f"prompt file {name}.md: expected a TOML header between two lines `+++`, then the text")
@@ -118,15 +122,10 @@ def _parted(name: str, content: str) -> tuple[dict[str, Any], str]:
     except tomllib.TOMLDecodeError as error:
         msg = f"prompt file {name}.md: the header is no TOML: {error}"
         raise UsageError(msg) from error
-    wrong = sorted(key for key, value in header.items() if not _fits(key, value))
-    missing = sorted((_TEXTS | {"fields"}) - header.keys())
-    if wrong or missing:
+    try:
+        return _Header.model_validate(header), found[2]
+    except ValidationError as error:
+        keys = {str(one["loc"][0]): one["type"] == "missing" for one in error.errors()}
+        missing, wrong = (sorted(key for key, lacks in keys.items() if lacks is which) for which in (True, False))
         msg = f"prompt file {name}.md: header keys missing {missing}, unknown or of a wrong type {wrong}"
-        raise UsageError(msg)
-    return header, found[2]
-
-
-def _fits(key: str, value: JsonValue) -> bool:
-    if key in _LISTS:
-        return isinstance(value, list) and all(isinstance(item, str) for item in value)
-    return key in _TEXTS and isinstance(value, str)
+        raise UsageError(msg) from error

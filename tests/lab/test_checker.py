@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from actors.judges.opening import make_judge
-from actors.local_models.checkpoints import change_content, checkpoint_path
+from actors.local_models.checkpoints import CACHE_ENV, change_content, checkpoint_path
 from jobs.synthesis.haystacks import read_config, synthesize
 from lab.fits import reach_table
 from lab.parsers import PAIRS
@@ -63,7 +63,7 @@ def test_the_page_has_the_table_of_the_file() -> None:
     assert reach_table(read_model("reach_checker")["rows"]) in page
 
 
-def test_the_shipped_checker_sees_what_words_do_not_show(tmp_path: Path) -> None:
+def test_the_shipped_checker_sees_what_words_do_not_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """
     Put together once, under the name of its content; changed numbers, another year and a denial are seen.
 
@@ -72,9 +72,10 @@ def test_the_shipped_checker_sees_what_words_do_not_show(tmp_path: Path) -> None
     from actors.judges.checkpoint import CheckpointJudge
     from longform.judges.kind import Group
 
-    folder = checkpoint_path(SHIPPED_CHECKER.model, cache=tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} == {Path(folder).name, "locks"}
-    assert checkpoint_path(SHIPPED_CHECKER.model, cache=tmp_path) == folder
+    monkeypatch.setenv(CACHE_ENV, str(tmp_path))
+    folder = checkpoint_path(SHIPPED_CHECKER.model)
+    assert {path.name for path in (tmp_path / "checkpoints").iterdir()} == {Path(folder).name, "locks"}
+    assert checkpoint_path(SHIPPED_CHECKER.model) == folder
     judge = CheckpointJudge("checker", SHIPPED_CHECKER.model_copy(update={"model": folder}), threads=1)
     text = (
         "The council of Harlow voted on Tuesday to close the swimming pool. Repairs would have cost 3.4 million euros, "

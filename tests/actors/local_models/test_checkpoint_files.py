@@ -16,7 +16,7 @@ import pytest
 
 from actors.local_models import checkpoint_files
 from actors.local_models.checkpoint_files import Stated, appear, check_whole, copy
-from actors.local_models.checkpoints import checkpoint_path
+from actors.local_models.checkpoints import CACHE_ENV, checkpoint_path
 from actors.retrieval.cross_encoder import CrossEncoderModel
 from actors.storage.folder import Folder
 from longform.errors import UsageError
@@ -153,7 +153,7 @@ def test_copy_of_another_size_is_refused(s3_says: dict[str, Any], tmp_path: Path
 # ---------------------------------------------------------------- two processes
 
 
-def want(url: str, cache: str, met: Barrier, started: Barrier, log: str) -> None:
+def want(url: str, met: Barrier, started: Barrier, log: str) -> None:
     """Wants the checkpoint at the same time as the others; a download waits for another one to begin."""
     download = Folder.download
 
@@ -166,19 +166,22 @@ def want(url: str, cache: str, met: Barrier, started: Barrier, log: str) -> None
 
     Folder.download = noted  # type: ignore[method-assign]
     started.wait(timeout=300)
-    path = Path(checkpoint_path(url, cache=Path(cache)))
+    path = Path(checkpoint_path(url))
     assert (path / "model.safetensors").read_bytes() == safetensors(100_000)
 
 
 @pytest.mark.slow
-def test_of_two_processes_that_want_a_checkpoint_one_downloads_it(s3_url: str, tmp_path: Path) -> None:
+def test_of_two_processes_that_want_a_checkpoint_one_downloads_it(
+    s3_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(CACHE_ENV, str(tmp_path / "cache"))  # also of the processes
     folder = Folder(f"{s3_url}/checker")
     folder.write_bytes("config.json", b"{}")
     folder.write_bytes("model.safetensors", safetensors(100_000))
     folder.write_bytes("vocab.txt", b"a")
     spawning = multiprocessing.get_context("spawn")
     met, started = spawning.Barrier(N_PROCESSES), spawning.Barrier(N_PROCESSES)
-    given = (folder.url, str(tmp_path / "cache"), met, started, str(tmp_path / "log"))
+    given = (folder.url, met, started, str(tmp_path / "log"))
     processes = [spawning.Process(target=want, args=given) for _ in range(N_PROCESSES)]
     for process in processes:
         process.start()

@@ -58,24 +58,27 @@ def test_content_counts_where_a_name_may_come_to_mean_another_model(tmp_path: Pa
 
 
 @pytest.mark.slow
-def test_a_checkpoint_on_s3_is_copied_once_for_each_content(s3_url: str, tmp_path: Path) -> None:
-    url, cache = f"{s3_url}/checker", tmp_path / "cache"
+def test_a_checkpoint_on_s3_is_copied_once_for_each_content(
+    s3_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(CACHE_ENV, str(tmp_path))
+    url, cache = f"{s3_url}/checker", tmp_path / "checkpoints"
     folder = Folder(url)
     with pytest.raises(UsageError, match=r"expected a folder with modules.json or config.json there; found nothing"):
-        checkpoint_path(url, cache=cache)
+        checkpoint_path(url)
     folder.write_bytes("config.json", b"{}")
     folder.write_bytes("sub/weights", b"one")
     folder.write_bytes("vocab.txt", b"a")
-    first, content = Path(checkpoint_path(url, cache=cache)), checkpoint_content(url)
+    first, content = Path(checkpoint_path(url)), checkpoint_content(url)
     assert (first / "config.json").read_bytes() == b"{}"
     assert (first / "sub/weights").read_bytes() == b"one"
 
     (first / "sub/weights").write_bytes(b"mark")
-    assert Path(checkpoint_path(f"{url}/", cache=cache)) == first
+    assert Path(checkpoint_path(f"{url}/")) == first
     assert (first / "sub/weights").read_bytes() == b"mark", "what is there is not copied again"
 
     folder.write_bytes("sub/weights", b"two")
-    second = Path(checkpoint_path(url, cache=cache))
+    second = Path(checkpoint_path(url))
     assert (second / "sub/weights").read_bytes() == b"two"
     assert checkpoint_content(url) != content
     assert {path.name for path in cache.iterdir()} == {first.name, second.name, "locks"}, "nothing unfinished is left"

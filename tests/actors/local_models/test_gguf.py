@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from actors.chat.llama_cpp_client import LlamaChat
-from actors.local_models.checkpoints import gguf_content, gguf_path
+from actors.local_models.checkpoints import CACHE_ENV, gguf_content, gguf_path
 from actors.storage.folder import Folder
 from longform.chat.call import ChatRequest, Message
 from longform.errors import UsageError
@@ -28,24 +28,27 @@ def test_a_local_file_is_itself_and_its_content_changes_with_it(tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_a_file_on_s3_is_copied_once_for_each_content(s3_url: str, tmp_path: Path) -> None:
+def test_a_file_on_s3_is_copied_once_for_each_content(
+    s3_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(CACHE_ENV, str(tmp_path))
     folder, url = Folder(f"{s3_url}/models"), f"{s3_url}/models/small.gguf"
     folder.write_bytes("small.gguf.old", b"GGUF that another file begins like")
     with pytest.raises(UsageError, match="expected a file there, found none"):
-        gguf_path(url, cache=tmp_path)
+        gguf_path(url)
     folder.write_bytes("small.gguf", b"GGUF one")
-    first, content = Path(gguf_path(url, cache=tmp_path)), gguf_content(url)
+    first, content = Path(gguf_path(url)), gguf_content(url)
     assert first.read_bytes() == b"GGUF one"
 
     first.write_bytes(b"mark")
-    assert Path(gguf_path(url, cache=tmp_path)).read_bytes() == b"mark", "what is there is not copied again"
+    assert Path(gguf_path(url)).read_bytes() == b"mark", "what is there is not copied again"
 
     folder.write_bytes("small.gguf", b"GGUF two")
-    assert Path(gguf_path(url, cache=tmp_path)).read_bytes() == b"GGUF two"
+    assert Path(gguf_path(url)).read_bytes() == b"GGUF two"
     assert gguf_content(url) != content
     folder.write_bytes("small.gguf", b"version https://git-lfs")
     with pytest.raises(UsageError, match="expected a file of GGUF, found one that begins with b'vers'"):
-        gguf_path(url, cache=tmp_path)
+        gguf_path(url)
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ import pytest
 
 from actors.local_models import vector_table
 from actors.local_models.vector_shard import keys_of, open_shard, shard_bytes
-from actors.local_models.vector_table import VectorsPlace, VectorTable, vectors_fault, vectors_held
+from actors.local_models.vector_table import VectorsPlace, VectorTable, vectors_bytes, vectors_fault
 
 pytest_plugins = ["tests.s3_server"]
 
@@ -139,7 +139,7 @@ def test_a_full_table_keeps_no_more_and_is_read_still(tmp_path: Path) -> None:
     for text in map(str, range(100)):
         made.add([text], vectors([text]))
         made.save(all_of_them=True)
-    assert 1000 < vectors_held(str(tmp_path)).n_bytes <= 1500
+    assert 1000 < vectors_bytes(str(tmp_path)) <= 1500
     assert holds(table(tmp_path), ["0", "99"]) == ["0"]
 
 
@@ -156,7 +156,7 @@ def test_a_place_that_can_be_written_has_no_fault(tmp_path: Path) -> None:
     place = VectorsPlace(str(tmp_path), MOST)
     assert vectors_fault(place) is None
     assert vectors_fault(place) is None  # the second command, too
-    assert vectors_held(str(tmp_path)) == (0, 0)
+    assert vectors_bytes(str(tmp_path)) == 0
 
 
 def test_a_text_that_is_no_unicode_has_a_key() -> None:
@@ -215,7 +215,7 @@ def test_on_s3_shards_are_copied_once_and_mapped(s3_url: str, tmp_path: Path, mo
     for _ in range(2):
         assert holds(table(s3_url, cache=tmp_path / "reader"), texts) == sorted(texts)
     assert len(fetched) == 1
-    assert vectors_held(s3_url).shards == 1
+    assert sum(name.endswith(".vectors") for name in vector_table.Folder(s3_url).sizes("vectors")) == 1
 
 
 @pytest.mark.slow
