@@ -21,7 +21,6 @@ from jobs.command import DONE, FAILURES_ABOVE_THRESHOLD
 from jobs.command.calling import calling_of
 from jobs.command.run import Outcome, answered
 from jobs.configs import read_experiment, validated
-from jobs.configs.shorthands import Content
 from jobs.runs.served_judges import described, with_versions
 from jobs.spending.plan import plan_words
 from jobs.stages.cluster import Cluster, cluster_of
@@ -313,7 +312,7 @@ def _own(text: str, judges: Mapping[str, JudgeSettings]) -> tuple[str, JudgeSett
     return (judge.asked_model.model if judge.asked_model else judge.model_name), judge
 
 
-def _validated(content: Content, *, where: str) -> JudgeSettings:
+def _validated(content: dict[str, Any], *, where: str) -> JudgeSettings:
     return validated(_Named, {"judge": content}, (), where=where).judge
 
 
