@@ -148,7 +148,7 @@ def ingest(
 
 def _tell_alike(folder: Folder, table: str, name: str) -> None:
     """Say which ids differ in leading zeros or outer spaces alone: 007 of one file may be meant by 7 of another."""
-    from longform.formats.faults import SHOWN
+    from longform.formats.json_files import SHOWN
 
     def ids() -> Iterator[str]:
         for batch in folder.batches(table, columns=[name]):

@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from actors.storage.benchmark import MANIFEST, Benchmark
+from actors.storage.commit_files import Part
 from actors.storage.folder import Folder
 from jobs.files.write_benchmark import TABLES
 from longform.errors import UsageError
@@ -157,21 +158,16 @@ def _write(folder: Folder, answers: Sequence[ReadAnswer]) -> None:
     """Commit the documents that writers saw, then the texts: a text that counts has what it points to."""
     contexts = {one.context["context_id"]: one.context for one in answers if one.context is not None}
     held = {row["context_id"] for row in folder.read("contexts", columns=["context_id"]).to_pylist()}
-    _commit(folder, "contexts", [row for key, row in contexts.items() if key not in held])
-    by_haystack = in_groups((answer.summary["haystack_id"], answer) for answer in answers)
-    parts = []
-    for own in by_haystack.values():
-        work_id = content_key("outputs", [answer.summary["summary_id"] for answer in own])
-        rows = [{**answer.summary, "work_id": work_id} for answer in own]
-        parts.append(folder.write_part("summaries", rows, work_ids=[work_id]))
-    folder.commit("summaries", parts)
+    new = [row for key, row in contexts.items() if key not in held]
+    if new:
+        folder.commit("contexts", [_part(folder, "contexts", new, "context_id")])
+    by_haystack = in_groups((answer.summary["haystack_id"], answer.summary) for answer in answers)
+    folder.commit("summaries", [_part(folder, "summaries", rows, "summary_id") for rows in by_haystack.values()])
 
 
-def _commit(folder: Folder, table: str, rows: Sequence[ShippedRow]) -> None:
-    if rows:
-        work_id = content_key("outputs", [row["context_id"] for row in rows])
-        part = folder.write_part(table, [{**row, "work_id": work_id} for row in rows], work_ids=[work_id])
-        folder.commit(table, [part])
+def _part(folder: Folder, table: str, rows: Sequence[ShippedRow], key: str) -> Part:
+    work_id = content_key("outputs", [row[key] for row in rows])
+    return folder.write_part(table, [{**row, "work_id": work_id} for row in rows], work_ids=[work_id])
 
 
 def copy_benchmark(source: Folder, target: Folder, tables: Collection[str] = ALL_TABLES) -> None:

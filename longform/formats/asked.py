@@ -13,10 +13,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from html import unescape
 
 from longform.errors import InputError, UsageError
-from longform.formats.faults import Faults, numbered
 from longform.formats.fields import Record, describe, read_as_text
 from longform.formats.files import SourceFile, refused
-from longform.formats.json_files import LINE
+from longform.formats.json_files import LINE, Faults, numbered
 from longform.formats.jsonl import DEFAULT_HAYSTACK
 from longform.formats.table_rows import QUERY_ID_NAMES, QUERY_NAMES, Columns, listed, records
 from longform.formats.texts import ending_of, file_text

@@ -19,10 +19,9 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from longform.errors import InputError, UsageError
-from longform.formats.faults import Faults
 from longform.formats.fields import Entry, Id, Int32, Record, Source, Text, describe
 from longform.formats.files import Found, Named, last_part, only_folder
-from longform.formats.json_files import LINE, Lines, json_lines, text_lines
+from longform.formats.json_files import LINE, Faults, Lines, json_lines, text_lines
 from longform.formats.rows import HaystackRows
 from longform.records import Document, Qrel, Query
 

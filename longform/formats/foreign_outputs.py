@@ -12,21 +12,11 @@ TREC = "TREC RAG's format: `citations` are places in `references`, from 0, or na
 
 
 _OTHER_NAMES = {
-    "text": (
-        "answer",
-        "response",
-        "output",
-        "summary",
-        "completion",
-        "prediction",
-        "generated_text",
-        "content",
-        "result",
-    ),
-    "query_id": ("id", "qid", "question_id", "topic_id"),
-    "system": ("model_name", "run", "run_id", "system_id", "system_name", "summarizer"),
-    "bullets": ("statements", "sentences", "claims", "lines", "responses"),
-    "documents": ("contexts", "context", "doc_ids", "references", "retrieved_contexts", "sources"),
+    "text": "answer response output summary completion prediction generated_text content result".split(),
+    "query_id": "id qid question_id topic_id".split(),
+    "system": "model_name run run_id system_id system_name summarizer".split(),
+    "bullets": "statements sentences claims lines responses".split(),
+    "documents": "contexts context doc_ids references retrieved_contexts sources".split(),
 }
 """Field of an answer -> names that others give it."""
 

@@ -14,10 +14,9 @@ from typing import Any, Literal, TypeVar
 from pydantic import ConfigDict
 
 from longform.errors import InputError
-from longform.formats.faults import Faults
 from longform.formats.fields import ROOT, Entry, Filled, FromOne, Id, Int32, NotNegative, Record, Source, Text, describe
 from longform.formats.files import Found, Named, only_folder
-from longform.formats.json_files import FILE, Lines, json_lines
+from longform.formats.json_files import FILE, Faults, Lines, json_lines
 from longform.formats.rows import HaystackRows, ShippedRow, facet_rows, insight_label
 from longform.records import Document, Qrel, Query, Target, TargetKind
 from longform.settings.systems import Order

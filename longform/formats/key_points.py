@@ -85,14 +85,15 @@ def key_point_files(named: Named) -> Found:
         UsageError: No file is named.
         InputError: A line is not as above.
     """
-    files = [file for listed in named.values() for path, file in listed.items() if _is_lines(path)]
+    files = [
+        file
+        for listed in named.values()
+        for path, file in listed.items()
+        if path.removesuffix(".gz").endswith(".jsonl")
+    ]
     if not files:
         raise UsageError(f"ingest key_points: expected files of JSON Lines, found none in {list(named)}")
     return Found(files, _haystacks(files), dataset=last_part(files[0].name).removesuffix(".gz").removesuffix(".jsonl"))
-
-
-def _is_lines(path: str) -> bool:
-    return path.removesuffix(".gz").endswith(".jsonl")
 
 
 def _haystacks(files: list[SourceFile]) -> Iterator[HaystackRows]:
@@ -100,9 +101,8 @@ def _haystacks(files: list[SourceFile]) -> Iterator[HaystackRows]:
     for file in files:
         for record in json_lines(file.lines(), file.name):
             line = record.read(_KeyPointLine)
-            query_id = (
-                line.question_id or f"{last_part(file.name).partition('.')[0]}:{record.label.removeprefix('line ')}"
-            )
+            place = record.label.removeprefix("line ")
+            query_id = line.question_id or f"{last_part(file.name).partition('.')[0]}:{place}"
             if query_id in seen:
                 raise record.error("question_id", expected="an id that no line above has", found=describe(query_id))
             seen.add(query_id)
@@ -144,13 +144,9 @@ def _qrels(record: Record, line: _KeyPointLine, query_id: str, targets: list[Tar
             yield Qrel(query_id, target.target_id, doc_id, 1)
 
 
-def _summary_id(query_id: str, answer: _Answer) -> str:
-    return f"{answer.system}:{query_id}"
-
-
 def _summary(query_id: str, answer: _Answer) -> ShippedRow:
     return {
-        "summary_id": _summary_id(query_id, answer),
+        "summary_id": f"{answer.system}:{query_id}",
         "query_id": query_id,
         "haystack_id": query_id,
         "summarizer": answer.system,
@@ -188,9 +184,7 @@ def _labelled(record: Record, line: _KeyPointLine) -> Iterator[_Answer]:
 
 
 def _labels(query_id: str, answer: _Answer, target_ids: list[str]) -> Iterator[ShippedRow]:
+    annotator, summary_id = answer.annotator or PEOPLE, f"{answer.system}:{query_id}"
     for target_id, label in zip(target_ids, answer.labels or (), strict=True):
         if label is not None:
-            summary_id = _summary_id(query_id, answer)
-            yield insight_label(
-                answer.annotator or PEOPLE, summary_id, target_id, LABELS[label.lower()], None, kind=_KIND
-            )
+            yield insight_label(annotator, summary_id, target_id, LABELS[label.lower()], None, kind=_KIND)

@@ -15,8 +15,7 @@ Likert scores are read if the top of their scale is stated: only the top is fait
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
 
 from pydantic import AliasChoices, Field, JsonValue
 
@@ -46,34 +45,6 @@ class _FactLine(Entry):
     ranking: list[Int32] | None = None
     model: JsonValue = None
     faithfulness: JsonValue = None
-
-
-class Example(NamedTuple):
-    """A line, checked."""
-
-    record: Record
-    haystack_id: str
-    line: _FactLine
-    top: int | None = None  # of a Likert scale; None: labels are 0 and 1
-
-    def answer(self, given: JsonValue) -> str | None:
-        """
-        Read a label; None: not labelled.
-
-        Raises:
-            InputError: It is no label of the scale.
-        """
-        if given is None:
-            return None
-        known = range(2) if self.top is None else range(self.top + 1)
-        if not isinstance(given, int) or isinstance(given, bool) or given not in known:
-            expected = (
-                "0, 1 or null (Likert scores: --likert-top)"
-                if self.top is None
-                else f"a whole number from 0 to {self.top}, or null"
-            )
-            raise self.record.error("faithfulness", expected=expected, found=describe(given))
-        return _ANSWERS[int(given == known[-1])]
 
 
 def longformfact_files(named: Named, *, keep_empty: bool = False, likert_top: str = "") -> Found:
@@ -117,104 +88,98 @@ def read_longformfact(
         InputError: A line is of neither kind, or its labels do not fit its summary's sentences.
     """
     for number, record in enumerate(json_lines(lines, f"{name}.jsonl")):
-        example = _example(name, number, record)._replace(top=top)
-        rows = _unlabelled(example, name, keep_empty)
-        labelled = "faithfulness" in record.content
-        yield _labelled(example, rows) if labelled else rows._replace(targets=_references(example))
+        line, here = _checked(record), f"longformfact:{name}:{number:04}"
+        kept = [place for place, text in enumerate(line.texts) if keep_empty or text.strip()]
+        # place in the release -> document; places in the haystack are those among the kept ones
+        documents = {
+            place: Document(f"{here}:{place}", here, index, None, line.texts[place]) for index, place in enumerate(kept)
+        }
+        rows = HaystackRows(
+            here,
+            list(documents.values()),
+            [Query(here, here, _QUESTION, dataset=name)],
+            rankings=_ranking(here, [documents[place].doc_id for place in line.ranking or () if place in documents]),
+        )
+        if "faithfulness" in record.content:
+            yield rows._replace(summaries=[_summary(here, record, line)], labels=_labels(here, record, line, top))
+        elif line.summary is not None:
+            yield rows._replace(targets=[Target(f"{here}:reference", "reference", here, here, 0, None, line.summary)])
+        else:
+            yield rows
 
 
-def _example(name: str, number: int, record: Record) -> Example:
+def _checked(record: Record) -> _FactLine:
     line = record.read(_FactLine)
     if not any(text.strip() for text in line.texts):
         field = "documents" if "documents" in record.content else "document"
         raise record.error(field, expected="at least one document with text")
     if line.ranking is not None and sorted(line.ranking) != list(range(len(line.texts))):
         raise record.error("ranking", expected=f"the numbers from 0 to {len(line.texts) - 1}, each once")
-    return Example(record, f"longformfact:{name}:{number:04}", line)
+    return line
 
 
-# ---------------------------------------------------------------- rows
-
-
-def _documents(example: Example, keep_empty: bool) -> dict[int, Document]:
-    """Place in the release -> document; places in the haystack are those among the kept ones."""
-    kept = [place for place, text in enumerate(example.line.texts) if keep_empty or text.strip()]
-    return {
-        place: Document(f"{example.haystack_id}:{place}", example.haystack_id, index, None, example.line.texts[place])
-        for index, place in enumerate(kept)
-    }
-
-
-def _ranking(example: Example, documents: Mapping[int, Document]) -> list[ShippedRow]:
-    in_order = [documents[place].doc_id for place in example.line.ranking or () if place in documents]
+def _ranking(here: str, doc_ids: Sequence[str]) -> list[ShippedRow]:
     return [
         {
-            "work_id": content_key(example.haystack_id, IMPORTANCE),
-            "query_id": example.haystack_id,
-            "haystack_id": example.haystack_id,
+            "work_id": content_key(here, IMPORTANCE),
+            "query_id": here,
+            "haystack_id": here,
             "system": IMPORTANCE,
             "doc_id": doc_id,
             "rank": rank,
             "score": float(-rank),
         }
-        for rank, doc_id in enumerate(in_order)
+        for rank, doc_id in enumerate(doc_ids)
     ]
 
 
-def _unlabelled(example: Example, name: str, keep_empty: bool) -> HaystackRows:
-    documents = _documents(example, keep_empty)
-    query = Query(example.haystack_id, example.haystack_id, _QUESTION, dataset=name)
-    rankings = _ranking(example, documents)
-    return HaystackRows(example.haystack_id, list(documents.values()), [query], rankings=rankings)
-
-
-def _references(example: Example) -> list[Target]:
-    here, text = example.haystack_id, example.line.summary
-    return [] if text is None else [Target(f"{here}:reference", "reference", here, here, 0, None, text)]
-
-
-def _labelled(example: Example, rows: HaystackRows) -> HaystackRows:
-    summary_id = f"{example.haystack_id}:summary"
-    model, text = example.line.model, example.line.summary
-    if text is None:
-        raise example.record.error("summary", expected="the summary that the labels are of")
-    summary: ShippedRow = {
-        "work_id": summary_id,
-        "summary_id": summary_id,
-        "query_id": example.haystack_id,
-        "haystack_id": example.haystack_id,
-        "summarizer": model if isinstance(model, str) else "unknown",
+def _summary(here: str, record: Record, line: _FactLine) -> ShippedRow:
+    if line.summary is None:
+        raise record.error("summary", expected="the summary that the labels are of")
+    return {
+        "work_id": f"{here}:summary",
+        "summary_id": f"{here}:summary",
+        "query_id": here,
+        "haystack_id": here,
+        "summarizer": line.model if isinstance(line.model, str) else "unknown",
         "setting": "released",
         "method": "plain",
-        "text": text,
+        "text": line.summary,
     }
-    return rows._replace(summaries=[summary], labels=_labels(example, summary_id, text))
 
 
-def _labels(example: Example, summary_id: str, text: str) -> list[ShippedRow]:
-    given = example.line.faithfulness
-    if not isinstance(given, list):
-        return [_label(example, summary_id, None, given)]
-    n_sentences = len(release_sentences(text))
-    if len(given) != n_sentences:
-        raise example.record.error(
-            "faithfulness",
-            expected=f"a label for each of the {n_sentences} sentences of the summary",
-            found=f"{len(given)} labels",
-        )
-    return [_label(example, summary_id, index, label) for index, label in enumerate(given)]
+def _labels(here: str, record: Record, line: _FactLine, top: int | None) -> list[ShippedRow]:
+    given = line.faithfulness
+    of_units: list[tuple[int | None, JsonValue]] = [(None, given)]
+    if isinstance(given, list):
+        of_units = [*enumerate(given)]
+        if len(given) != (n_sentences := len(release_sentences(line.summary or ""))):
+            expected = f"a label for each of the {n_sentences} sentences of the summary"
+            raise record.error("faithfulness", expected=expected, found=f"{len(given)} labels")
+    answers = ((unit_index, _answer(record, label, top)) for unit_index, label in of_units)
+    return [
+        {
+            "annotator": PEOPLE,
+            "summary_id": f"{here}:summary",
+            "unit_index": unit_index,
+            "target_kind": "document",
+            "target_id": here,
+            "mode": "full",
+            "repeat": 0,
+            "answer": answer,
+            "failure": "not labelled" if answer is None else None,
+        }
+        for unit_index, answer in answers
+    ]
 
 
-def _label(example: Example, summary_id: str, unit_index: int | None, given: JsonValue) -> ShippedRow:
-    answer = example.answer(given)
-    return {
-        "annotator": PEOPLE,
-        "summary_id": summary_id,
-        "unit_index": unit_index,
-        "target_kind": "document",
-        "target_id": example.haystack_id,
-        "mode": "full",
-        "repeat": 0,
-        "answer": answer,
-        "failure": "not labelled" if answer is None else None,
-    }
+def _answer(record: Record, given: JsonValue, top: int | None) -> str | None:
+    """Read a label; None: not labelled. One that is none of the scale is an InputError."""
+    if given is None:
+        return None
+    known = range(2) if top is None else range(top + 1)
+    if not isinstance(given, int) or isinstance(given, bool) or given not in known:
+        scale = f"a whole number from 0 to {top}, or null"
+        expected = "0, 1 or null (Likert scores: --likert-top)" if top is None else scale
+        raise record.error("faithfulness", expected=expected, found=describe(given))
+    return _ANSWERS[int(given == known[-1])]

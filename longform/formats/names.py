@@ -12,9 +12,9 @@ FORMATS: Mapping[str, str] = {
     "key_points": "longform.formats.key_points:key_point_files",
     "beir": "longform.formats.beir:beir_files",
     "jsonl": "longform.formats.jsonl:jsonl_files",
-    "folder": "longform.formats.folder:folder_files",
-    "csv": "longform.formats.own_tables:csv_files",
-    "hf": "longform.formats.own_tables:hf_files",
+    "folder": "longform.formats.own_files:folder_files",
+    "csv": "longform.formats.own_files:csv_files",
+    "hf": "longform.formats.own_files:hf_files",
     "trec": "longform.formats.trec_files:trec_files",
 }
 """Name -> the function from named files, and the options of the format, to what they hold (`longform ingest`)."""

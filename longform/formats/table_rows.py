@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from longform.errors import InputError, UsageError
-from longform.formats.faults import AT_ONCE, Faults
 from longform.formats.fields import ID_EXPECTED, Record, describe, has_surrogates, is_id, nothing, read_as_text
 from longform.formats.files import SourceFile, refused
-from longform.formats.json_files import LINE, json_lines, not_text
+from longform.formats.json_files import AT_ONCE, LINE, Faults, json_lines, not_text
 from longform.formats.texts import NoTextError, decoded, ending_of, marked
 
 _DELIMITERS = ",;\t|"

@@ -19,13 +19,11 @@ from typing import TypeVar
 
 from longform.errors import UsageError
 from longform.formats.asked import questions
-from longform.formats.faults import Faults
 from longform.formats.fields import Record
 from longform.formats.files import Found, Named, SourceFile
-from longform.formats.folder import documents_of
-from longform.formats.json_files import LINE, text_lines
+from longform.formats.json_files import LINE, Faults, text_lines
 from longform.formats.jsonl import DEFAULT_HAYSTACK
-from longform.formats.own_tables import document_columns, texts_of
+from longform.formats.own_files import document_columns, documents_of, texts_of
 from longform.formats.rows import HaystackRows, ShippedRow
 from longform.formats.table_rows import records
 from longform.formats.texts import FileText, ending_of, file_text

@@ -8,7 +8,7 @@ import pytest
 
 from longform.errors import InputError, LongformError
 from longform.formats.asked import questions, wanted_of
-from longform.formats.faults import Faults
+from longform.formats.json_files import Faults
 from longform.records import Query
 from tests.longform.formats.memory_files import MemoryFile, memory
 

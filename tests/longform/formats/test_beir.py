@@ -7,7 +7,7 @@ import pytest
 
 from longform.errors import InputError
 from longform.formats.beir import read_beir
-from longform.formats.faults import Faults
+from longform.formats.json_files import Faults
 from longform.formats.rows import HaystackRows
 from longform.records import Document, Qrel, Query
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longform.formats.document_names import DocumentNames
-from longform.formats.folder import folder_files
 from longform.formats.output_citations import Numbering
 from longform.formats.outputs import OutputsReader
+from longform.formats.own_files import folder_files
 from tests.longform.formats.memory_files import memory
 
 NUMBERS = st.lists(st.integers(0, 30), min_size=2, max_size=15, unique=True)

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from longform.errors import InputError
-from longform.formats.faults import SHOWN
 from longform.formats.files import Found
+from longform.formats.json_files import SHOWN
 from longform.formats.names import FORMATS
 from longform.formats.rows import HaystackRows
 from longform.settings.strict import imported

@@ -7,7 +7,7 @@ import errno
 import pytest
 
 from longform.errors import UsageError
-from longform.formats.folder import folder_files
+from longform.formats.own_files import folder_files
 from tests.longform.formats.memory_files import MemoryFile, memory
 
 

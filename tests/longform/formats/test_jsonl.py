@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longform.errors import InputError
-from longform.formats.faults import Faults
+from longform.formats.json_files import Faults
 from longform.formats.jsonl import Coverage, Domain, read_jsonl
 from longform.formats.rows import HaystackRows
 from longform.records import TARGET_KINDS, Document, Qrel, Query, Target

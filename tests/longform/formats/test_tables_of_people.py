@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 from jobs.files.answer_paths import AnswerFile
 from longform.errors import InputError
 from longform.formats.asked import wanted_of
-from longform.formats.faults import Faults
 from longform.formats.fields import Record
-from longform.formats.json_files import json_lines, recoding
-from longform.formats.own_tables import document_columns, texts_of
+from longform.formats.json_files import Faults, json_lines, recoding
+from longform.formats.own_files import document_columns, texts_of
 from longform.formats.table_rows import csv_records
 from longform.records import Query
 from tests.longform.formats.memory_files import MemoryFile, memory
