@@ -55,11 +55,11 @@ def parser() -> VerbParser:
     made.used.add_argument("--out", metavar="BENCH", help="where the benchmark stands; outputs: a copy of BENCH")
     groups = {"folder, csv, hf, trec": made.used}
     for option in OPTIONS:
-        given: dict[str, Any] = {"choices": [*option.told]}
+        given: dict[str, Any] = {"metavar": "FILE" if option.files else "VALUE"}
         if option.default is False:
             given = {"action": "store_true"}
-        elif option.key is not None:
-            given = {"metavar": "FILE" if option.files else "VALUE"}
+        elif len(option.told) > 1:
+            given = {"choices": [*option.told]}
         if option.format not in groups:
             groups[option.format] = made.add_argument_group(option.format)
         groups[option.format].add_argument(option.flag, default=option.default, help=option.help, **given)

@@ -30,14 +30,6 @@ from longform.settings.methods import MethodSettings
 from longform.summaries.methods import EMPTY_SUMMARY, AskStep, Plan, summary_text
 from longform.text.reasoning import set_aside
 
-
-class _Asked(NamedTuple):
-    """A row whose method has one step."""
-
-    row: AskedContext
-    step: AskStep
-
-
 InPlace = dict[int, list[SummaryRow]]
 """Place of a row -> its rows of `SUMMARIES`."""
 
@@ -99,14 +91,14 @@ class ChatSummarizer(Summarizer[ChatSummarizerSettings]):
 
     def row_plans(self, rows: Sequence[AskedContext]) -> list[RowPlan]:
         """Return plans that ask for all rows: one for rows of one step that begin alike, one for each other row."""
-        alike: dict[tuple[str, str], dict[int, _Asked]] = {}
+        alike: dict[tuple[str, str], dict[int, tuple[AskedContext, AskStep]]] = {}
         found: list[RowPlan] = []
         for place, row in enumerate(rows):
             plan = self._plan(row)
             if isinstance(plan, str) or len(plan) > 1:
                 found.append(RowPlan(None, self._of_row(place, row, plan)))
             else:
-                alike.setdefault((_beginning(row), row["method"]), {})[place] = _Asked(row, plan[0])
+                alike.setdefault((_beginning(row), row["method"]), {})[place] = (row, plan[0])
         return [*(RowPlan(key, self._alike(group)) for (key, _), group in alike.items()), *found]
 
     async def _carried_out(self, plan: RowPlan) -> InPlace:
@@ -124,7 +116,7 @@ class ChatSummarizer(Summarizer[ChatSummarizerSettings]):
         plan, replies = yield from self._methods[row["method"]].asks(len(row["doc_ids"]), _seed(row), request, read)
         return {place: [self._written(row, step, replies[step.name]) for step in plan]}
 
-    def _alike(self, asked: Mapping[int, _Asked]) -> Asks[InPlace]:
+    def _alike(self, asked: Mapping[int, tuple[AskedContext, AskStep]]) -> Asks[InPlace]:
         """Ask for rows of one step at once."""
         made = {place: self._prompts.request(row, step, []) for place, (row, step) in asked.items()}
         replies: dict[Name, ChatReply] = {place: failed(why) for place, why in made.items() if isinstance(why, str)}

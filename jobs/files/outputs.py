@@ -13,8 +13,8 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from actors.storage.benchmark import MANIFEST, Benchmark
-from actors.storage.commit_files import Part
 from actors.storage.folder import Folder
+from actors.storage.tables import Part
 from jobs.files.write_benchmark import TABLES
 from longform.errors import UsageError
 from longform.formats.document_names import DocumentNames

@@ -98,7 +98,7 @@ def fit_ranker(
         if query.haystack_id not in left_out:
             allowed = first_candidates(query.support)
             names.append((query.haystack_id, query.query.text))
-            rows.append(relevance(query.support, query.query).features[allowed])
+            rows.append(relevance(query.support, query.query)[allowed])
             targets.append(earned(query)[allowed])
     if not names:
         raise ValueError("no query is left to fit the ranker on")

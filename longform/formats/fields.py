@@ -123,8 +123,8 @@ class Record(NamedTuple):
         """
         try:
             return kind.model_validate(self.content)
-        except ValidationError as error:
-            raise self._told(error, kind) from None
+        except ValidationError:  # the first, or the field that is not known: it is likely a misspelt one
+            raise min(self.problems(kind), key=lambda one: one.found != UNKNOWN_FIELD) from None
 
     def problems(self, kind: type[EntryType]) -> list[InputError]:
         """Return an error for each field that is missing, of another type, or unknown; none if `read` would read it."""
@@ -147,11 +147,6 @@ class Record(NamedTuple):
             found = describe(self.content[field]) if field in self.content else nothing(self.content)
         label = _joined(self.label, way)
         return kind(file=self.file, record=label, field=field, expected=expected, found=found)
-
-    def _told(self, error: ValidationError, kind: type[BaseModel]) -> InputError:
-        """Tell the first error, or the field that is not known: it is likely a misspelt one."""
-        problems = error.errors(include_url=False)
-        return self._tell(min(problems, key=lambda one: one["type"] != "extra_forbidden"), kind)
 
     def _tell(self, problem: ErrorDetails, kind: type[BaseModel]) -> InputError:
         way = problem["loc"]

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from longform.errors import InputError, UsageError
 from longform.formats.jsonl import DEFAULT_HAYSTACK
-from longform.formats.rows import HaystackRows, ShippedRow
+from longform.formats.rows import HaystackRows, ShippedRow, ranking_rows
 from longform.records import Document, Qrel, Query
 
 SCORED = "scoreddocs"
@@ -91,8 +91,6 @@ def _rankings(dataset: IrDataset, queries: dict[str, Query]) -> Iterator[Shipped
         place = f"query {wrong[0]!r}, document {wrong[2]!r}"
         raise InputError(file=SCORED, record=place, field="score", expected="a finite number", found=str(-wrong[1]))
     for query_id, members in groupby(sorted(scored), key=lambda one: one[0]):
-        for rank, (_, negated, doc_id) in enumerate(members if query_id in queries else ()):
-            yield {
-                "query_id": query_id, "haystack_id": DEFAULT_HAYSTACK, "system": SCORED, "doc_id": doc_id,
-                "rank": rank, "score": 0.0 - negated,
-            }  # fmt: skip
+        if query_id in queries:
+            ranked = ((doc_id, 0.0 - negated) for _, negated, doc_id in members)
+            yield from ranking_rows(query_id, DEFAULT_HAYSTACK, SCORED, ranked)

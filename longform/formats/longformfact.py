@@ -23,7 +23,7 @@ from longform.errors import UsageError
 from longform.formats.fields import Entry, Filled, Int32, Record, Text, describe
 from longform.formats.files import Found, Named, SourceFile
 from longform.formats.json_files import Lines, json_lines
-from longform.formats.rows import HaystackRows, ShippedRow
+from longform.formats.rows import HaystackRows, ShippedRow, ranking_rows
 from longform.keys import content_key
 from longform.records import Document, Query, Target
 from longform.text.sentences import release_sentences
@@ -119,18 +119,9 @@ def _checked(record: Record) -> _FactLine:
 
 
 def _ranking(here: str, doc_ids: Sequence[str]) -> list[ShippedRow]:
-    return [
-        {
-            "work_id": content_key(here, IMPORTANCE),
-            "query_id": here,
-            "haystack_id": here,
-            "system": IMPORTANCE,
-            "doc_id": doc_id,
-            "rank": rank,
-            "score": float(-rank),
-        }
-        for rank, doc_id in enumerate(doc_ids)
-    ]
+    scored = ((doc_id, float(-rank)) for rank, doc_id in enumerate(doc_ids))
+    rows = ranking_rows(here, here, IMPORTANCE, scored)
+    return [{**row, "work_id": content_key(here, IMPORTANCE)} for row in rows]
 
 
 def _summary(here: str, record: Record, line: _FactLine) -> ShippedRow:

@@ -41,12 +41,12 @@ class FormatOption(NamedTuple):
 
     format: str  # names of formats, with commas between
     name: str  # the name of the keyword argument, and of the option on the command line
-    # value -> its note in the benchmark's manifest, as (key, words); None: nothing is noted. The first value is
-    # the default
-    told: Mapping[str | bool, tuple[str, str] | None]
     help: str
-    # key of the note of an option that takes any text, which is noted as it is; None: it takes a value of `told`
+    # key of the note in the benchmark's manifest of an option that takes any text, which is noted as it is; None: it
+    # takes a value of `told`, or names files
     key: str | None = None
+    # value -> its note, as (key, words); None: nothing is noted. The first value is the default
+    told: Mapping[str | bool, tuple[str, str] | None] = {"": None}
     files: bool = False  # the value names a file or folder, whose files the reader is given; they stand in the manifest
 
     @property
@@ -56,9 +56,7 @@ class FormatOption(NamedTuple):
 
     def note(self, value: str | bool) -> tuple[str, str] | None:
         """Return what the manifest notes of a value that is not the default; files stand there themselves."""
-        if self.files:
-            return None
-        return self.told[value] if self.key is None else (self.key, str(value))
+        return self.told.get(value) if self.key is None else (self.key, str(value))
 
     @property
     def flag(self) -> str:
@@ -74,53 +72,44 @@ OPTIONS = (
     FormatOption(
         "longformfact",
         "keep_empty",
-        {False: None, True: ("documents", "empty ones kept")},
         "keep documents without text",
+        told={False: None, True: ("documents", "empty ones kept")},
     ),
     FormatOption(
         "longformfact",
         "likert_top",
-        {"": None},
         "the highest score of a Likert scale from 0 or 1 up to it: a label is faithful only at the top",
-        key="likert scale, top",
+        "likert scale, top",
     ),
     FormatOption(
         "msrs",
         "missing_gold",
-        {"drop": None, "keep": ("gold", "documents that the corpus lacks count as missed"), "refuse": None},
         "gold documents that the corpus lacks: drop leaves them out (default), keep counts them as missed, refuse is "
         "an error",
+        told={"drop": None, "keep": ("gold", "documents that the corpus lacks count as missed"), "refuse": None},
     ),
     FormatOption(
         "folder, csv, hf, trec",
         "queries",
-        {"": None},
         "questions: .txt, one a line; .jsonl, .csv or .tsv with a column query; TREC topics",
-        key="queries",
         files=True,
     ),
     FormatOption(
         "folder, csv, hf",
         "insights",
-        {"": None},
         "what answers ought to say: .jsonl or .csv of query_id, text, doc_ids",
-        key="insights",
         files=True,
     ),
-    FormatOption("trec", "qrels", {"": None}, "judgements: query 0 document relevance", key="qrels", files=True),
-    FormatOption("trec", "run", {"": None}, "runs: query Q0 document rank score tag", key="run", files=True),
+    FormatOption("trec", "qrels", "judgements: query 0 document relevance", files=True),
+    FormatOption("trec", "run", "runs: query Q0 document rank score tag", files=True),
     FormatOption(
         "folder, csv, hf, trec, beir, jsonl",
         "skip_unreadable",
-        {False: None, True: ("unreadable", "left out")},
         "go on without files that give no text and rows that are not as they should be, and say which",
+        told={False: None, True: ("unreadable", "left out")},
     ),
-    FormatOption(
-        "csv, hf", "text_column", {"": None}, "the column of texts (default: text, content, body ...)", key="text"
-    ),
-    FormatOption(
-        "csv, hf", "id_column", {"": None}, "the column of ids (default: doc_id, id ...; else numbers)", key="id"
-    ),
-    FormatOption("csv, hf", "title_column", {"": None}, "the column of titles (default: title, headline)", key="title"),
-    FormatOption("hf", "split", {"": None}, "the split, of a data set that has several", key="split"),
+    FormatOption("csv, hf", "text_column", "the column of texts (default: text, content, body ...)", "text"),
+    FormatOption("csv, hf", "id_column", "the column of ids (default: doc_id, id ...; else numbers)", "id"),
+    FormatOption("csv, hf", "title_column", "the column of titles (default: title, headline)", "title"),
+    FormatOption("hf", "split", "the split, of a data set that has several", "split"),
 )

@@ -44,6 +44,21 @@ def facet_rows(facets: Mapping[str, str]) -> list[FacetRow]:
     return [{"name": name, "value": facets[name]} for name in sorted(facets)]
 
 
+def ranking_rows(
+    query_id: str, haystack_id: str, system: str, scored: Iterable[tuple[str, float]]
+) -> Iterator[ShippedRow]:
+    """Yield the rows of a ranking, from its documents and their scores, the best first."""
+    for rank, (doc_id, score) in enumerate(scored):
+        yield {
+            "query_id": query_id,
+            "haystack_id": haystack_id,
+            "system": system,
+            "doc_id": doc_id,
+            "rank": rank,
+            "score": score,
+        }
+
+
 def insight_label(
     annotator: str, summary_id: str, target_id: str, answer: str, linked_unit: int | None, *, kind: str = "insight"
 ) -> ShippedRow:

@@ -16,7 +16,7 @@ from longform.errors import UsageError
 from longform.formats.fields import Entry, Filled, Finite, Record, Text, Way, nothing
 from longform.formats.files import Found, Named, SourceFile, last_part
 from longform.formats.json_files import json_object, json_objects
-from longform.formats.rows import HaystackRows, ShippedRow
+from longform.formats.rows import HaystackRows, ShippedRow, ranking_rows
 from longform.formats.summhay_labels import (
     SETTINGS,
     Insights,
@@ -174,15 +174,9 @@ class _PlacedSubtopic(NamedTuple):
                     raise self.topic.error(doc_id, expected="a finite number", found=found, way=way)
             # The published maps also score documents of earlier generations, which the files do not hold: left out.
             score = {doc_id: round(scores[doc_id], 6) for doc_id in doc_ids}
-            for rank, doc_id in enumerate(sorted(doc_ids, key=lambda doc_id: -score[doc_id])):
-                yield {
-                    "query_id": self.subtopic.subtopic_id,
-                    "haystack_id": self.haystack_id,
-                    "system": f"released:{SETTINGS.get(name, name)}",
-                    "doc_id": doc_id,
-                    "rank": rank,
-                    "score": score[doc_id],
-                }
+            ranked = ((doc_id, score[doc_id]) for doc_id in sorted(doc_ids, key=lambda doc_id: -score[doc_id]))
+            system = f"released:{SETTINGS.get(name, name)}"
+            yield from ranking_rows(self.subtopic.subtopic_id, self.haystack_id, system, ranked)
 
     def released_summaries(self) -> Iterator[ShippedRow]:
         for key, lines in (self.subtopic.summaries or {}).items():

@@ -24,7 +24,7 @@ from longform.formats.files import Found, Named, SourceFile
 from longform.formats.json_files import LINE, Faults, text_lines
 from longform.formats.jsonl import DEFAULT_HAYSTACK
 from longform.formats.own_files import document_columns, documents_of, texts_of
-from longform.formats.rows import HaystackRows, ShippedRow
+from longform.formats.rows import HaystackRows, ShippedRow, ranking_rows
 from longform.formats.table_rows import records
 from longform.formats.texts import FileText, ending_of, file_text
 from longform.records import Qrel, Query
@@ -165,11 +165,8 @@ def _rankings(
     for (tag, query_id), listed in lists.items():
         ordered = sorted(listed)
         n_by_score += any(one[1] > other[1] for one, other in pairwise(ordered))
-        for place, (negated, _, doc_id) in enumerate(ordered):
-            yield {
-                "query_id": query_id, "haystack_id": DEFAULT_HAYSTACK, "system": tag, "doc_id": doc_id,
-                "rank": place, "score": 0.0 - negated,
-            }  # fmt: skip
+        scored = ((doc_id, 0.0 - negated) for negated, _, doc_id in ordered)
+        yield from ranking_rows(query_id, DEFAULT_HAYSTACK, tag, scored)
     if n_by_score:
         told = "%d rankings have ranks in another order than their scores; scores decide, as in trec_eval"
         _LOG.warning(told, n_by_score)

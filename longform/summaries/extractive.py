@@ -65,7 +65,7 @@ class Extractor:
         """Return the places of the sentences that `extract` quotes, in order, each with its score."""
         if not self.support.statements:
             return []
-        features = relevance(self.support, query).features
+        features = relevance(self.support, query)
         scores = np.zeros(len(features))
         chosen: list[int] = []
         for allowed in (self._preferred, self._usable & ~self._preferred):

@@ -51,13 +51,6 @@ class VectorQuery(NamedTuple):
     subtopic_vector: NDArray[np.float32]  # of the subtopic's name; of the query where it has none
 
 
-class Relevance(NamedTuple):
-    """Each of shape (sentences,)."""
-
-    here: Array  # in the sentence's own surroundings, a sum of z-scores
-    features: NDArray[np.float64]  # (sentences, features)
-
-
 class _Matches(NamedTuple):
     """Matches of sentences and their surroundings with a query."""
 
@@ -79,8 +72,8 @@ def relevance_here(support: SentenceSupport, query: VectorQuery) -> Array:
     return _matches(support, query).here()
 
 
-def relevance(support: SentenceSupport, query: VectorQuery) -> Relevance:
-    """Return each sentence's features as an answer to *query*; see `FEATURES`."""
+def relevance(support: SentenceSupport, query: VectorQuery) -> Array:
+    """Return each sentence's `FEATURES` as an answer to *query*; shape (sentences, features)."""
     matches = _matches(support, query)
     here = matches.here()
     words_far = (support.around(matches.held, _FAR) > 0) @ matches.weights
@@ -103,7 +96,7 @@ def relevance(support: SentenceSupport, query: VectorQuery) -> Relevance:
         confirmed_mass,
         confirmed_mass / np.sqrt(_usual_weight(support)),
     )
-    return Relevance(here, np.round(np.stack(columns, axis=1), 6))
+    return np.asarray(np.round(np.stack(columns, axis=1), 6))
 
 
 def _matches(support: SentenceSupport, query: VectorQuery) -> _Matches:

@@ -47,7 +47,6 @@ _OTHER_NUMBERS = re.compile(
 )
 _MOST_OF_A_RANGE = 50
 _MOST_WORDS_OF_A_NAME = 6
-_SUPERSCRIPT = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _MEASURED = re.compile(r"(?:(?<!\d{4})(?<=\d)|\b(?:[kcdmnµ]?m|ft|in|yd|mi|sq|s|ha|[xyznrE]|R|mc|CO|σ|χ))$")
 _ENDS = re.compile(rf"[\s*_]*(?:[.,;:!?…{STOPS})\]|\[【［(<]|$)|[*_]*\s+(?:[^\W\d_a-zа-яà-ÿ]|[-*•\d\"“])")
 _COUNTED = (

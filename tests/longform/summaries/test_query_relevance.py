@@ -3,7 +3,7 @@ from copy import copy
 import numpy as np
 import pytest
 
-from longform.summaries.query_relevance import FEATURES, VectorQuery, relevance
+from longform.summaries.query_relevance import FEATURES, VectorQuery, relevance, relevance_here
 from longform.summaries.sentence_support import SentenceSupport, first_candidates
 from tests.longform.summaries.test_sentence_support import (
     PLANTED,
@@ -23,7 +23,7 @@ def query(text: str, subtopic: str | None = None) -> VectorQuery:
 
 
 def feature(support: SentenceSupport, text: str, name: str) -> np.ndarray:
-    return relevance(support, query(text)).features[:, FEATURES.index(name)]
+    return relevance(support, query(text))[:, FEATURES.index(name)]
 
 
 @pytest.fixture(scope="module", params=[10, 60], ids=["few", "many"])
@@ -66,7 +66,7 @@ def test_confirmed_mass_is_also_read_in_proportion_to_the_other_sentences(suppor
 
 
 def test_the_subtopic_is_read_beside_the_query(support: SentenceSupport) -> None:
-    plain, named = (relevance(support, query(LIBRARY, name)).features for name in (None, "heavy snow"))
+    plain, named = (relevance(support, query(LIBRARY, name)) for name in (None, "heavy snow"))
     differs = (plain != named).any(axis=0)
     assert [name for name, changed in zip(FEATURES, differs, strict=True) if changed] == ["subtopic_cosine"]
     snow = places_of(support, SNOW)
@@ -98,8 +98,9 @@ def test_salience_is_a_share_of_the_most_salient(support: SentenceSupport) -> No
 
 @pytest.mark.parametrize("documents", [["", ""], ["Rain fell on Oslo."]], ids=["empty", "one-sentence"])
 def test_hardly_any_sentence_is_no_error(documents: list[str]) -> None:
-    found = relevance(sentence_support(documents), query("rain"))
+    support = sentence_support(documents)
+    found = relevance(support, query("rain"))
     n_sentences = sum(map(bool, documents))
-    assert found.features.shape == (n_sentences, len(FEATURES))
-    assert np.isfinite(found.features).all()
-    assert found.here.shape == (n_sentences,)
+    assert found.shape == (n_sentences, len(FEATURES))
+    assert np.isfinite(found).all()
+    assert relevance_here(support, query("rain")).shape == (n_sentences,)
