@@ -21,8 +21,7 @@ from __future__ import annotations
 
 import argparse
 
-from jobs.command.options import count, natural, number
-from jobs.command.parser import VerbParser
+from jobs.command.parser import VerbParser, count, natural, number
 from jobs.command.run import Outcome, command
 
 

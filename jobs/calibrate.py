@@ -24,8 +24,7 @@ from __future__ import annotations
 
 import argparse
 
-from jobs.command.options import add_calling_arguments, add_cluster_arguments, count, natural, share
-from jobs.command.parser import VerbParser
+from jobs.command.parser import VerbParser, add_calling_arguments, add_cluster_arguments, count, natural, share
 from jobs.command.run import Outcome, command
 
 

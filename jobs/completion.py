@@ -32,21 +32,12 @@ def _work(arguments: argparse.Namespace) -> Outcome:
     return Outcome({"shell": arguments.shell, "script": script}, script)
 
 
-class Option(NamedTuple):
-    """An option of a verb."""
-
-    flags: Sequence[str]  # as they are typed
-    told: str  # its help in one line
-    takes: bool  # a value follows
-    values: Sequence[str]  # that it may have; empty: any, a file say
-
-
 class Verb(NamedTuple):
     """A verb."""
 
     name: str  # as it is typed
     told: str  # its meaning in one line
-    options: Sequence[Option]  # in the order of its parser
+    options: Sequence[argparse.Action]  # in the order of its parser, with help in one line and all known values
     first: Sequence[str]  # values of its first argument; empty: any
     files: bool  # the first argument may also be a file
 
@@ -57,20 +48,13 @@ def verbs() -> Iterator[Verb]:
     for name, told in VERBS.items():
         made = import_module(f"jobs.{name.replace('-', '_')}").parser()
         actions: list[argparse.Action] = made._actions  # noqa: SLF001  # argparse has no other way to its options
+        for action in actions:
+            action.choices = _known(action, values)
+            action.help = " ".join((action.help or "").replace("%%", "%").split())
         first = next((action for action in actions if not action.option_strings), None)
-        known = _known(first, values) if first else []
-        yield Verb(
-            name,
-            told,
-            [_option(action, values) for action in actions if action.option_strings],
-            known,
-            first is not None and (not known or first.metavar == "CONFIG"),
-        )
-
-
-def _option(action: argparse.Action, values: Mapping[str, Sequence[str]]) -> Option:
-    told = " ".join((action.help or "").replace("%%", "%").split())
-    return Option(action.option_strings, told, action.nargs != 0, _known(action, values))
+        known = [*first.choices] if first and first.choices else []
+        options = [action for action in actions if action.option_strings]
+        yield Verb(name, told, options, known, first is not None and (not known or first.metavar == "CONFIG"))
 
 
 def _known(action: argparse.Action, values: Mapping[str, Sequence[str]]) -> list[str]:
@@ -147,25 +131,22 @@ def bash_script(all_verbs: Sequence[Verb]) -> str:
     """Return the script of bash; if nothing is known of a value, the shell's own completion of files holds."""
     cases, values = [], []
     for verb in all_verbs:
-        flags = [flag for option in verb.options for flag in option.flags]
-        valued = [flag for option in verb.options if option.takes for flag in option.flags]
-        parts = [f'options="{_words(flags)}"', f'valued="{_words(valued)}"', f'first="{_words(verb.first)}"']
+        flags = " ".join(flag for option in verb.options for flag in option.option_strings)
+        valued = " ".join(flag for option in verb.options if option.nargs != 0 for flag in option.option_strings)
+        parts = [f'options="{flags}"', f'valued="{valued}"', f'first="{" ".join(verb.first)}"']
         parts += ["files=1"] if verb.files else []
         cases.append(f"    {verb.name}) {'; '.join(parts)} ;;")
         for option in verb.options:
-            if option.values:
-                patterns = "|".join(f'"{verb.name} {flag}"' for flag in option.flags)
-                values.append(f'    {patterns}) values="{_words(option.values)}" ;;')
-    return _BASH.format(verbs=_words(verb.name for verb in all_verbs), cases="\n".join(cases), values="\n".join(values))
+            if option.choices:
+                patterns = "|".join(f'"{verb.name} {flag}"' for flag in option.option_strings)
+                values.append(f'    {patterns}) values="{" ".join(option.choices)}" ;;')
+    names = " ".join(verb.name for verb in all_verbs)
+    return _BASH.format(verbs=names, cases="\n".join(cases), values="\n".join(values))
 
 
 def zsh_script(all_verbs: Sequence[Verb]) -> str:
     """Return the script of zsh: that of bash, which zsh takes."""
     return _ZSH + bash_script(all_verbs)
-
-
-def _words(words: Iterator[str] | Sequence[str]) -> str:
-    return " ".join(words)
 
 
 # ---------------------------------------------------------------- fish
@@ -179,11 +160,13 @@ def fish_script(all_verbs: Sequence[Verb]) -> str:
         seen = f"-n '__fish_seen_subcommand_from {verb.name}'"
         if verb.first:
             no_files = "" if verb.files else " -f"
-            lines.append(f"complete -c longform {seen}{no_files} -a {_quoted(_words(verb.first))}")
+            lines.append(f"complete -c longform {seen}{no_files} -a {_quoted(' '.join(verb.first))}")
         for option in verb.options:
-            flags = " ".join(f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}" for flag in option.flags)
-            takes = f" -x -a {_quoted(_words(option.values))}" if option.values else " -r" if option.takes else ""
-            lines.append(f"complete -c longform {seen} {flags}{takes} -d {_quoted(option.told)}")
+            given = option.option_strings
+            flags = " ".join(f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}" for flag in given)
+            shown, any_value = " ".join(option.choices or ()), " -r" if option.nargs != 0 else ""
+            takes = f" -x -a {_quoted(shown)}" if option.choices else any_value
+            lines.append(f"complete -c longform {seen} {flags}{takes} -d {_quoted(option.help or '')}")
     return "\n".join(lines)
 
 

@@ -18,16 +18,16 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, cast
 
 from jobs.command import FAILURES_ABOVE_THRESHOLD
-from jobs.command.options import (
+from jobs.command.parser import (
     REPORT,
     STEPS,
+    VerbParser,
     add_calling_arguments,
     add_cluster_arguments,
     add_vector_arguments,
     count,
     number,
 )
-from jobs.command.parser import VerbParser
 from jobs.command.run import Outcome, command
 from longform.errors import UsageError
 

@@ -25,8 +25,7 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
-from jobs.command.options import named
-from jobs.command.parser import VerbParser
+from jobs.command.parser import VerbParser, named
 from jobs.command.run import Outcome, command
 from longform.formats.names import EXPORTS
 

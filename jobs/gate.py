@@ -18,8 +18,7 @@ from __future__ import annotations
 import argparse
 
 from jobs.command import DONE, FAILURES_ABOVE_THRESHOLD
-from jobs.command.options import add_gate_arguments
-from jobs.command.parser import VerbParser
+from jobs.command.parser import VerbParser, add_gate_arguments
 from jobs.command.run import Outcome, command
 from longform.errors import UsageError
 

@@ -31,8 +31,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from jobs.command.options import NUMBERING, NUMBERINGS
-from jobs.command.parser import VerbParser
+from jobs.command.parser import NUMBERING, NUMBERINGS, VerbParser
 from jobs.command.run import Outcome, command
 from longform.errors import UsageError
 from longform.formats.names import FORMATS, OPTIONS, FormatOption

@@ -15,8 +15,7 @@ from __future__ import annotations
 
 import argparse
 
-from jobs.command.options import NUMBERING, NUMBERINGS, add_cluster_arguments, add_gate_arguments
-from jobs.command.parser import VerbParser
+from jobs.command.parser import NUMBERING, NUMBERINGS, VerbParser, add_cluster_arguments, add_gate_arguments
 from jobs.command.run import Outcome, command
 
 

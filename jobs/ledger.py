@@ -17,8 +17,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jobs.command.options import LEDGER_VARIABLE
-from jobs.command.parser import VerbParser
+from jobs.command.parser import LEDGER_VARIABLE, VerbParser
 from jobs.command.run import Outcome, command
 from longform.errors import UsageError
 

@@ -15,8 +15,7 @@ from __future__ import annotations
 
 import argparse
 
-from jobs.command.options import number, share
-from jobs.command.parser import VerbParser
+from jobs.command.parser import VerbParser, number, share
 from jobs.command.run import Outcome, command
 
 

@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import argparse
 
-from jobs.command.options import add_cluster_arguments
-from jobs.command.parser import VerbParser
+from jobs.command.parser import VerbParser, add_cluster_arguments
 from jobs.command.run import Outcome, command
 
 

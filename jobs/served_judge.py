@@ -32,8 +32,7 @@ from actors.serving.endpoint import SCHEME
 from actors.storage.folder import Folder
 from actors.terminal import say
 from jobs.command import DONE, FAILURES_ABOVE_THRESHOLD
-from jobs.command.options import add_cluster_arguments
-from jobs.command.parser import VerbParser
+from jobs.command.parser import VerbParser, add_cluster_arguments
 from jobs.command.run import Outcome, run_verb
 from jobs.stages.cluster import cluster_of
 from longform.errors import LongformError, UsageError
@@ -152,7 +151,7 @@ def _published(address: JudgeUrl, dataset: Any) -> Iterator[Sent | None]:
     if address.app is None:
         yield None
         return
-    from actors.serving.backlog import RayBoard
+    from actors.serving.messages import RayBoard
 
     board, deployment, job = RayBoard(), f"judges-{address.judge}", uuid.uuid4().hex
     asyncio.run(board.publish(deployment, job, math.ceil(dataset.count() / _PAIRS_A_REQUEST)))

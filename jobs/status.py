@@ -19,8 +19,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TextIO
 
 from jobs.command.interrupts import Interrupted, exit_code
-from jobs.command.options import number
-from jobs.command.parser import VerbParser
+from jobs.command.parser import VerbParser, number
 from jobs.command.run import Outcome, command
 
 if TYPE_CHECKING:

@@ -22,8 +22,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from jobs.command.options import add_synthesis_arguments
-from jobs.command.parser import VerbParser
+from jobs.command.parser import VerbParser, add_synthesis_arguments
 from jobs.command.run import Outcome, run_verb
 
 

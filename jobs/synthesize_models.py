@@ -16,8 +16,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from jobs.command import DONE, FAILURES_ABOVE_THRESHOLD
-from jobs.command.options import add_synthesis_arguments
-from jobs.command.parser import VerbParser
+from jobs.command.parser import VerbParser, add_synthesis_arguments
 from jobs.command.run import Outcome, command
 
 if TYPE_CHECKING:

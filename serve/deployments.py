@@ -23,12 +23,12 @@ from ray.serve.deployment import Application, Deployment
 from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError, RayServeException
 from ray.serve.handle import DeploymentHandle
 
-from actors.serving.backlog import RayBoard
 from actors.serving.endpoint import HandleAnswer
 from actors.serving.messages import (
     About,
     DeadlineError,
     QueueFullError,
+    RayBoard,
     Refusal,
     Replies,
     TooLargeError,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from actors.local_models.checkpoints import checkpoint_content, checkpoint_path
 from actors.local_models.encoder import Encoder
-from actors.retrieval.cross_encoder import CrossEncoderModel
+from actors.retrieval.reranker import CrossEncoderModel
 from actors.serving.messages import About
 from longform.errors import LongformError
 from longform.retrieval.ranking import rounded

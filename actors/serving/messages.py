@@ -1,9 +1,16 @@
-"""Messages between a served model and its callers: the same over a deployment handle as inside one process."""
+"""
+Messages between a served model and its callers: the same over a deployment handle as inside one process.
+
+Besides, a board on which batch jobs publish the requests that they have yet to send: Serve scales by the requests it
+holds, and a job holds most of its own back. Those published count too (`serve.backlog`), so that replicas start while
+the first requests run.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from longform.errors import LongformError
@@ -166,3 +173,58 @@ def verdicts(answers: Sequence[Answered]) -> list[ServedVerdict]:
         for answer in answers
         for verdict in answer.content
     ]
+
+
+# ---------------------------------------------------------------- requests still to come
+
+NAMESPACE = "longform"
+_NAME = "backlog"
+_BELIEVED_S = 60.0  # a job that said nothing for so long is taken for dead
+
+
+class Backlog:
+    """The board; *clock* is in seconds."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._said: dict[tuple[str, str], tuple[int, float]] = {}
+
+    def publish(self, deployment: str, job: str, n_requests: int) -> None:
+        """Note how many requests *job* has yet to send to *deployment*; 0: it is done."""
+        self._said.pop((deployment, job), None)
+        if n_requests > 0:
+            self._said[deployment, job] = (n_requests, self._clock())
+
+    def sent(self, deployment: str, job: str) -> None:
+        """Count one published request of *job* as sent."""
+        left, _ = self._said.get((deployment, job), (0, 0.0))
+        self.publish(deployment, job, left - 1)
+
+    def waiting(self, deployment: str) -> int:
+        """Count the requests that all jobs have yet to send to *deployment*."""
+        now = self._clock()
+        self._said = {key: said for key, said in self._said.items() if now - said[1] < _BELIEVED_S}
+        return sum(n for (name, _), (n, _) in self._said.items() if name == deployment)
+
+
+class RayBoard:
+    """The cluster's board, an actor that every job and replica finds by its name, and that outlives them."""
+
+    def __init__(self) -> None:
+        import ray
+
+        options = {"name": _NAME, "namespace": NAMESPACE, "lifetime": "detached", "get_if_exists": True}
+        # another one knows nothing, and hears all again within seconds
+        self._actor = ray.remote(Backlog).options(num_cpus=0, max_restarts=-1, **options).remote()
+
+    async def publish(self, deployment: str, job: str, n_requests: int) -> None:
+        await self._actor.publish.remote(deployment, job, n_requests)
+
+    def sent(self, deployment: str, job: str) -> None:
+        """Count one request as sent; nobody waits for it, since the board must hold no request up."""
+        self._actor.sent.remote(deployment, job)
+
+    async def waiting(self, deployment: str) -> int:
+        """Return how many requests the jobs have yet to send."""
+        found: int = await self._actor.waiting.remote(deployment)
+        return found

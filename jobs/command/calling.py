@@ -15,7 +15,7 @@ from actors.chat.price_list import PriceList
 from actors.ledger.keeper import NO_LIMIT, Budget, LedgerKeeper, start_keeper
 from actors.ledger.ledger import Ledger
 from actors.terminal import say
-from jobs.command.options import LEDGER_VARIABLE
+from jobs.command.parser import LEDGER_VARIABLE
 from longform.chat.server_standing import Server, Standing
 from longform.errors import ServerGoneError, UsageError
 from longform.settings.chat import ChatSettings

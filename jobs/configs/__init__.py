@@ -15,8 +15,8 @@ from pydantic import BaseModel, JsonValue, ValidationError
 from pydantic_core import ErrorDetails
 
 from actors.storage.folder import file_place
-from jobs.configs.keys import place_in_file, tell_changes
 from jobs.configs.shorthands import SHORT_NAMES, Content, apply_shorthand, full_keys, is_shorthand, with_support_apart
+from jobs.configs.shown import place_in_file, tell_changes
 from longform.errors import UsageError, meant
 from longform.settings.endpoints import secrets
 from longform.settings.experiment import Experiment

@@ -12,7 +12,7 @@ from typing import Any
 from actors.python_class import load
 from actors.storage.folder import Folder
 from jobs.command.calling import Calling
-from jobs.command.options import REPORT
+from jobs.command.parser import REPORT
 from jobs.files.vectors import Vectors
 from jobs.results.calls import noted_calls
 from jobs.results.evaluated import evaluation_results, with_another_order

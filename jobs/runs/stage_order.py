@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from jobs.command.options import STEPS
+from jobs.command.parser import STEPS
 from jobs.files.write_benchmark import TABLES
 from jobs.stages import (
     judge,

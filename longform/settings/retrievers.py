@@ -278,7 +278,7 @@ class RetrievalSettings(NamedTuple):
 class CrossEncoderRerankerSettings(MayAskSettings):
     """A cross-encoder that reads query and document together."""
 
-    actor = "actors.retrieval.cross_encoder:CrossEncoderReranker"
+    actor = "actors.retrieval.reranker:CrossEncoderReranker"
     how_it_is_asked = frozenset({"resources"})
 
     kind: Literal["cross_encoder"]

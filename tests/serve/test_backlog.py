@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from actors.serving.backlog import Backlog, RayBoard
+from actors.serving.messages import Backlog, RayBoard
 from serve.backlog import BACKLOG, newest, with_backlog
 from tests.bench.served_load import DEPLOYMENT, deploy, n_running, on_serve
 

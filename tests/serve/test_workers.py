@@ -12,7 +12,7 @@ import pytest
 from actors.judges.lexical import LexicalJudge
 from actors.local_models.checkpoints import MINILM
 from actors.local_models.encoder import Encoder
-from actors.retrieval.cross_encoder import CrossEncoderModel
+from actors.retrieval.reranker import CrossEncoderModel
 from longform.errors import UsageError
 from longform.judges.cards import describe, shipped_card
 from longform.judges.kind import Group

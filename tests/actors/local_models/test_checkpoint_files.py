@@ -17,7 +17,7 @@ import pytest
 from actors.local_models import checkpoint_files
 from actors.local_models.checkpoint_files import Stated, appear, check_whole, copy
 from actors.local_models.checkpoints import CACHE_ENV, checkpoint_path
-from actors.retrieval.cross_encoder import CrossEncoderModel
+from actors.retrieval.reranker import CrossEncoderModel
 from actors.storage.folder import Folder
 from longform.errors import UsageError
 

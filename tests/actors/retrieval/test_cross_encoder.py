@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from actors.local_models.checkpoints import MINILM, check_checkpoint
-from actors.retrieval.cross_encoder import CrossEncoderModel
-from actors.retrieval.reranker import Reranked
+from actors.retrieval.reranker import CrossEncoderModel, Reranked
 from longform.errors import UsageError
 from longform.retrieval.ranking import ranked
 from tests.scores import ONE_STEP

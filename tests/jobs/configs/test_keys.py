@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from jobs.configs import read_experiment, validated
-from jobs.configs.keys import changed, place_in_file
+from jobs.configs.shown import changed, place_in_file
 from longform.errors import UsageError
 from longform.settings.experiment import Experiment
 

@@ -13,7 +13,7 @@ import pytest
 
 from actors.storage.folder import Folder
 from jobs.command.calling import Calling
-from jobs.command.options import STEPS
+from jobs.command.parser import STEPS
 from jobs.runs.stage_order import check_order, stages_of
 from jobs.stages.items import Item, Row, SourceReader
 from jobs.stages.performing import Worker, perform
