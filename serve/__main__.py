@@ -16,10 +16,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol, TypedDict
+from typing import Any, Protocol
 
 import yaml
-from pydantic import JsonValue
 
 from actors.terminal import say
 from longform.errors import LongformError, UsageError
@@ -29,44 +28,12 @@ _BUILDER = "serve.deployments:build"
 _FAILED = ("DEPLOY_FAILED", "UNHEALTHY")
 
 
-class Deployed(TypedDict, total=False):
-    """The state of a deployment."""
-
-    status: str
-    message: str
-
-
-class Running(Deployed, total=False):
-    """The state of an application."""
-
-    deployments: dict[str, Deployed]
-
-
-class Details(TypedDict):
-    """The state of Serve."""
-
-    applications: dict[str, Running]
-
-
-class ConfiguredApplication(TypedDict, total=False):
-    """An application of a configuration, as far as it is read here."""
-
-    name: str
-    args: dict[str, JsonValue]
-
-
-class Configuration(TypedDict):
-    """The application for Serve to run."""
-
-    applications: list[ConfiguredApplication]
-
-
 class Dashboard(Protocol):
     """Ray's client of its dashboard, as far as it is used here."""
 
-    def deploy_applications(self, config: Configuration) -> None: ...
+    def deploy_applications(self, config: dict[str, Any]) -> None: ...
 
-    def get_serve_details(self) -> Details: ...
+    def get_serve_details(self) -> dict[str, Any]: ...
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -94,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def read_config(path: str) -> Configuration:
+def read_config(path: str) -> dict[str, Any]:
     """
     Return the configuration as Serve takes it.
 
@@ -115,12 +82,12 @@ def read_config(path: str) -> Configuration:
     for application in checked.applications:
         if application.import_path == _BUILDER:
             parse_settings(application.args)
-    found: Configuration = checked.model_dump(exclude_unset=True)
+    found: dict[str, Any] = checked.model_dump(exclude_unset=True)
     return found
 
 
 def deploy(
-    config: Configuration,
+    config: dict[str, Any],
     dashboard: Dashboard,
     *,
     timeout_s: float,
@@ -148,7 +115,7 @@ def deploy(
         sleep(1.0)
 
 
-def reason(application: Running) -> str:
+def reason(application: dict[str, Any]) -> str:
     """Return why an application does not run: the last line of what its first failed deployment says, or of its own."""
     deployments = application.get("deployments", {}).items()
     failed = [(name, one) for name, one in deployments if one["status"] in _FAILED and one.get("message")]

@@ -88,7 +88,6 @@ class TokenBatcher(Generic[Unit, Answer]):
         self._failures = 0
         self._last_failure = ""
         self.waiting_tokens = 0  # queued, not running
-        self.n_batches = 0  # run so far
 
     async def ask(self, units: Sequence[Unit], costs: Sequence[int], *, within_s: float | None = None) -> list[Answer]:
         """
@@ -203,7 +202,6 @@ class TokenBatcher(Generic[Unit, Answer]):
         """
         self._started = self._clock()
         self._running_tokens = sum(one.cost for one in batch)
-        self.n_batches += 1
         try:
             units = [one.unit for one in batch]
             answers = await asyncio.get_running_loop().run_in_executor(self._thread, self._run, units)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Coroutine, Mapping
-from typing import NotRequired, TypedDict, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import JsonValue
 
@@ -15,25 +15,12 @@ from actors.serving.messages import About
 from longform.chat.refusals import http_failure
 from longform.keys import content_key
 from longform.settings.chat import ChatSettings
-from serve.engine import Work
-from serve.items import ChatItem, Choice, Likely, Logprobs, Token
+from serve.engine import ChatItem, Work
 from serve.settings import ServedChat
 
 _T = TypeVar("_T")
 
 _CANNOT_TAKE = "the model cannot take this: roles in an order, or a schema, that it does not know"
-
-
-class _ChatSaid(TypedDict):
-    content: NotRequired[str | None]
-
-
-class _Choice(TypedDict):
-    """A choice as llama.cpp's server answers it."""
-
-    message: _ChatSaid
-    finish_reason: str
-    logprobs: NotRequired[Logprobs | None]
 
 
 class ChatWorker:
@@ -77,44 +64,37 @@ class ChatWorker:
         usage = body["usage"]
         content = {"choices": [_choice(one, unit) for one in body["choices"]], "usage": usage}
         # one that is drawn by chance would be drawn otherwise
-        drawn = unit["temperature"] != 0
+        drawn = unit.get("temperature") != 0
         return Work(content, usage["prompt_tokens"], lasting=not drawn, output_tokens=usage["completion_tokens"])
 
 
-def sent(unit: ChatItem, max_tokens: int) -> dict[str, JsonValue]:
+def sent(unit: ChatItem, max_tokens: int) -> dict[str, Any]:
     """Return the body that llama.cpp's server is asked with."""
-    asked = {"temperature": unit["temperature"], "top_p": unit["top_p"], "seed": unit["seed"]}
-    body: dict[str, JsonValue] = {name: value for name, value in asked.items() if value is not None}
-    if unit["stop"] is not None:
-        body["stop"] = [*unit["stop"]]
-    body["messages"] = [{"role": one["role"], "content": one["content"]} for one in unit["messages"]]
-    body["max_tokens"] = unit["max_tokens"] or max_tokens
-    if unit["logprobs"]:
-        body |= {"logprobs": True, "top_logprobs": max(1, unit["top_logprobs"] or 0)}  # it reads 0 as none at all
-    if unit["response_format"] is not None:
-        body["response_format"] = unit["response_format"]
-    return body
+    body = {"max_tokens": max_tokens, **unit}
+    del body["shared"]
+    if not body.pop("logprobs", False):
+        return body
+    return {**body, "logprobs": True, "top_logprobs": max(1, unit.get("top_logprobs", 0))}  # it reads 0 as none at all
 
 
-def _choice(choice: _Choice, unit: ChatItem) -> Choice:
-    logprobs = choice.get("logprobs") if unit["logprobs"] else None
-    most = unit["top_logprobs"] or 0
+def _choice(choice: Mapping[str, Any], unit: ChatItem) -> dict[str, Any]:
+    """Return a choice of llama.cpp's server as OpenAI's."""
+    logprobs = choice.get("logprobs") if unit.get("logprobs") else None
+    most = unit.get("top_logprobs", 0)
+    content = [
+        {**_likely(one), "top_logprobs": [_likely(other) for other in one["top_logprobs"][:most]]}
+        for one in (logprobs or {"content": ()})["content"]
+    ]
     return {
         "index": 0,
         "message": {"role": "assistant", "content": choice["message"].get("content") or "", "refusal": None},
         "finish_reason": choice["finish_reason"],
-        "logprobs": {"content": [_token(one, most) for one in logprobs["content"]], "refusal": None}
-        if logprobs
-        else None,
+        "logprobs": {"content": content, "refusal": None} if logprobs else None,
     }
 
 
-def _token(token: Token, most: int) -> Token:
-    return {**_likely(token), "top_logprobs": [_likely(one) for one in token["top_logprobs"][:most]]}
-
-
-def _likely(token: Likely) -> Likely:
-    return {"token": token["token"], "logprob": token["logprob"], "bytes": token["bytes"]}
+def _likely(token: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: token[name] for name in ("token", "logprob", "bytes")}
 
 
 def _refused(error: Mapping[str, JsonValue]) -> Work:

@@ -37,13 +37,12 @@ from actors.serving.messages import (
 )
 from longform.errors import UsageError
 from serve.backlog import BACKLOG
-from serve.engine import Backend, Engine, Item, Worker
+from serve.engine import Backend, Engine, InLedger, Item, Worker
 from serve.http.access import Access, read_tokens
 from serve.http.app import Backends, ServedJudge, make_app
 from serve.http.errors import ApiError, read_items
 from serve.http.guard import post_by_handle
 from serve.judges.loading import item_type, load_judge
-from serve.recorded import InLedger
 from serve.routing import ROUTER
 from serve.settings import ServedChat, ServedCrossEncoder, ServedEncoder, Settings, asks_a_chat, parse_settings
 from serve.workers import CosineWorker, CrossEncoderWorker, EmbeddingWorker

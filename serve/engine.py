@@ -2,20 +2,50 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+import json
+import uuid
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypedDict, TypeVar
 
 from pydantic import JsonValue
 
+from actors.ledger.ledger import Ledger
 from actors.serving.messages import About, Answered, Replies
+from longform.chat.call import ChatReply, Usage
+from longform.chat.ledger_rows import Intent, Receipt
 from longform.errors import LongformError
 from longform.keys import content_key
 from serve.batching import TokenBatcher
 from serve.settings import Batching
 
 _BYTES_A_TOKEN = 4
+
+
+class TextsItem(TypedDict):
+    """Texts of which each gets a vector."""
+
+    texts: list[str]
+
+
+class PairsItem(TypedDict):
+    """A query and texts, of which each gets a score."""
+
+    query: str
+    texts: list[str]
+
+
+JudgeItem = Mapping[str, str | Sequence[str]]
+"""An item of a judge's type, by the names of its fields."""
+
+JudgeUnit = JudgeItem | tuple[str | Sequence[str], str] | tuple[str | Sequence[str], str, str]
+"""An item of a judge that reads it whole; of another one the shared text, one thing that is looked for, and the query
+if the judge is shown it."""
+
+ChatItem = dict[str, Any]
+"""The part of a request for a completion that the model reads, in OpenAI's words; what is not stated is left out."""
 
 Item = TypeVar("Item")
 Item_contra = TypeVar("Item_contra", contravariant=True)
@@ -210,3 +240,68 @@ class Texts:
             encoded = text.encode()
             self._known[text] = (hashlib.sha256(encoded).hexdigest(), len(encoded))
         return self._known[text]
+
+
+JOB = "serve"
+"""Under which name replicas write."""
+
+PROVIDER = "served"
+_DEADLINE_S = 60.0  # of the step between intent and receipt, in which nothing is computed
+
+
+class InLedger:
+    """
+    Keeps the answers of one judge that computes them itself; the calls of one that asks a chat model are there anyway.
+
+    Nothing is paid while an answer is computed, so that intent and receipt are written when it is known: an answer that
+    a dying replica takes with it is computed again.
+    """
+
+    def __init__(self, url: str, name: str) -> None:
+        self._ledger = Ledger(url, job=JOB)
+        self._name = name
+
+    async def find(self, keys: Sequence[str]) -> dict[str, Work]:
+        """The answers that are there, of those keys."""
+        replies = await asyncio.to_thread(self._ledger.finished, list(keys))
+        return {key: _read(reply.text or "") for key, reply in replies.items()}
+
+    async def keep(self, found: Mapping[str, Work]) -> None:
+        """Durable when this returns."""
+        if found:
+            await asyncio.to_thread(self._write, found)
+
+    def _write(self, found: Mapping[str, Work]) -> None:
+        intents = [self._intent(key) for key in found]
+        verdicts = self._ledger.exchange(intents, ())
+        # the others are written, or being written, by another replica
+        going = [intent for intent, verdict in zip(intents, verdicts, strict=True) if verdict == "go"]
+        receipts = [Receipt(one.attempt_id, one.call_id, _reply(self._name, found[one.call_id])) for one in going]
+        self._ledger.exchange((), receipts)
+
+    def _intent(self, key: str) -> Intent:
+        return Intent(
+            attempt_id=uuid.uuid4().hex,
+            call_id=key,
+            stage="judge",
+            provider=PROVIDER,
+            model=self._name,
+            repeat=0,
+            reserved_usd=0.0,
+            deadline_s=_DEADLINE_S,
+        )
+
+
+def _reply(name: str, work: Work) -> ChatReply:
+    kept = {"content": work.content, "tokens": work.tokens, "truncated": work.truncated}
+    return ChatReply(
+        text=json.dumps(kept, allow_nan=False),
+        failure=None,
+        model=name,
+        usage=Usage(input_tokens=work.tokens),
+        cost_usd=0.0,
+    )
+
+
+def _read(text: str) -> Work:
+    return Work(**json.loads(text), from_ledger=True)

@@ -14,8 +14,7 @@ from actors.retrieval.reranker import CrossEncoderModel
 from actors.serving.messages import About
 from longform.errors import LongformError
 from longform.retrieval.ranking import rounded
-from serve.engine import Work
-from serve.items import Pair, PairsItem, TextsItem
+from serve.engine import PairsItem, TextsItem, Work
 from serve.settings import ServedCosine, ServedCrossEncoder, ServedEncoder
 
 _WARM = ("A first text.", "It makes the model ready.")
@@ -68,10 +67,10 @@ class CrossEncoderWorker:
         self.about = About(name, "rerank", version, score_kind=kind, window=window, estimated=False)
         self.run([_WARM])
 
-    def split(self, item: PairsItem) -> list[Pair]:
+    def split(self, item: PairsItem) -> list[tuple[str, str]]:
         return pairs_of(item)
 
-    def run(self, units: list[Pair]) -> list[Work]:
+    def run(self, units: list[tuple[str, str]]) -> list[Work]:
         scores, lengths = self._model.score_pairs(units), self._model.lengths(units)
         return [_scored(score, length, self._model.window) for score, length in zip(scores, lengths, strict=True)]
 
@@ -91,10 +90,10 @@ class CosineWorker:
         self.about = About(name, "rerank", version, score_kind="cosine", window=window, estimated=False)
         self.run([_WARM])
 
-    def split(self, item: PairsItem) -> list[Pair]:
+    def split(self, item: PairsItem) -> list[tuple[str, str]]:
         return pairs_of(item)
 
-    def run(self, units: list[Pair]) -> list[Work]:
+    def run(self, units: list[tuple[str, str]]) -> list[Work]:
         # (pairs, 2) -> (2 x pairs); equal texts are embedded once
         texts = [unit[side] for side in (0, 1) for unit in units]
         vectors, lengths = _embedded(self._encoder, texts)
@@ -103,7 +102,7 @@ class CosineWorker:
         return [_scored(cosine, length, self._encoder.window) for cosine, length in zip(cosines, longest, strict=True)]
 
 
-def pairs_of(item: PairsItem) -> list[Pair]:
+def pairs_of(item: PairsItem) -> list[tuple[str, str]]:
     """Return (query, text) for each text."""
     return [(item["query"], text) for text in item["texts"]]
 

@@ -12,7 +12,6 @@ import time
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Annotated, NamedTuple, TypeVar
 
 import numpy as np
@@ -25,13 +24,28 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from actors.serving.messages import About, QueueFullError, Replies, UnavailableError, judge_answer, usage
 from longform import __version__
 from longform.settings.strict import Strict
-from serve.engine import Backend, Item, SelfDescribed, Value
+from serve.engine import Backend, ChatItem, Item, JudgeItem, PairsItem, SelfDescribed, TextsItem, Value
 from serve.http.access import OPEN_PATH, Access
-from serve.http.answers import Chat, add_completions, check_windows, in_kind, object_answer, tei_answer, tei_score_kind
+from serve.http.answers import (
+    check_windows,
+    completion,
+    in_kind,
+    item_of,
+    object_answer,
+    tei_answer,
+    tei_score_kind,
+)
 from serve.http.errors import ApiError, add_error_answers, error_answer, read_items
 from serve.http.guard import Counts, Guard, in_time, metrics_text
-from serve.http.schemas import DEEPEST, EmbeddingRequest, ErrorAnswer, JudgeAnswer, RerankRequest, ScoreRequest
-from serve.items import JudgeItem, PairsItem, TextsItem
+from serve.http.schemas import (
+    DEEPEST,
+    CompletionRequest,
+    EmbeddingRequest,
+    ErrorAnswer,
+    JudgeAnswer,
+    RerankRequest,
+    ScoreRequest,
+)
 from serve.settings import Limits
 
 Named = TypeVar("Named")
@@ -62,7 +76,7 @@ class Backends:
     embeddings: Mapping[str, Backend[TextsItem]] = field(default_factory=dict)
     rerankers: Mapping[str, Backend[PairsItem]] = field(default_factory=dict)
     judges: Mapping[str, ServedJudge] = field(default_factory=dict)
-    chats: Mapping[str, Chat] = field(default_factory=dict)
+    chats: Mapping[str, Backend[ChatItem]] = field(default_factory=dict)
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -92,7 +106,7 @@ def make_app(backends: Backends, access: Access) -> FastAPI:
     if backends.judges:
         _add_judges(app, backends.judges, access.limits, counts)
     if backends.chats:
-        add_completions(app, partial(_chosen, backends.chats), partial(_asked, limits=access.limits, counts=counts))
+        _add_completions(app, backends.chats, access.limits, counts)
     _add_descriptions(app, backends, counts)
     paths = {route.path for route in app.routes if isinstance(route, APIRoute)} | {"/openapi.json"}
     app.add_middleware(Guard, access=access, counts=counts, paths=paths)
@@ -141,6 +155,14 @@ def _add_judges(app: FastAPI, judges: Mapping[str, ServedJudge], limits: Limits,
 
     judge.__annotations__["request"] = request_type
     app.post("/v1/judge", response_model=JudgeAnswer)(judge)
+
+
+def _add_completions(app: FastAPI, chats: Mapping[str, Backend[ChatItem]], limits: Limits, counts: Counts) -> None:
+    @app.post("/v1/chat/completions")
+    async def completions(request: CompletionRequest) -> Response:
+        name, backend = _chosen(chats, request.model, "chat")
+        found = await _asked(name, backend, [item_of(request)], limits, counts)
+        return JSONResponse(completion(found.answers[0][0], name))
 
 
 def _add_descriptions(app: FastAPI, backends: Backends, counts: Counts) -> None:

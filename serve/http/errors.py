@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse
 
 from actors.serving.messages import DeadlineError, QueueFullError, TooLargeError, UnavailableError
 from longform.settings.strict import Strict
-from serve.items import JudgeItem
+from serve.engine import JudgeItem
 
 _LONGEST = 1000
 _UNAVAILABLE_S = 1

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import Annotated, Any, Protocol, TypedDict, runtime_checkable
+from typing import Annotated, Any, Protocol, runtime_checkable
 
 from pydantic import Field, create_model
 
@@ -15,8 +15,7 @@ from longform.judges.cards import describe, judged_by, other_judge, shipped_card
 from longform.judges.kinds import KINDS
 from longform.judges.replies import BACKGROUND, QUERY
 from longform.settings.strict import Strict
-from serve.engine import Work
-from serve.items import JudgeItem, JudgeUnit
+from serve.engine import JudgeItem, JudgeUnit, Work
 from serve.settings import ServedKind
 
 NO_CARD = "this judge has not been measured against people: no card is shipped or named for it"
@@ -36,7 +35,7 @@ class JudgeWorker(Protocol):
         """Return each unit's verdicts, a list of mappings; one that has a `failure` has no answer."""
 
 
-def common_item(types: Sequence[type[Strict]]) -> type[Strict]:
+def common_item(types: Iterable[type[Strict]]) -> type[Strict]:
     """The type that has the fields of all, of judges of one task."""
     return max(types, key=lambda item: len(item.model_fields))
 
@@ -71,13 +70,6 @@ def item_of(settings: ServedKind) -> type[Strict]:
     return judge_item(settings.task, weighs_words=True) if reads_whole_items(settings) else judge_item(settings.task)
 
 
-class CardFields(TypedDict):
-    """The fields of `About` that tell of a card."""
-
-    card: str | None
-    card_reason: str | None
-
-
 def served_card(settings: ServedKind, judge: Judge, members: Mapping[str, Judge] | None = None) -> str | None:
     """
     Return the line of the card that the entry names, else of the one that ships; None: none.
@@ -96,8 +88,3 @@ def served_card(settings: ServedKind, judge: Judge, members: Mapping[str, Judge]
     if reason := other_judge(card, judged_by(judge.name, settings_of, versions)):
         raise UsageError(f"card {settings.card!r}: expected that of this judge, found {reason}")
     return describe(card)
-
-
-def card_fields(line: str | None, *, none: str = NO_CARD) -> CardFields:
-    """Return a card's line as `About` has it; *none* says why there is no line."""
-    return {"card": line, "card_reason": None if line else none}

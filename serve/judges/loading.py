@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping, Sequence
 
+from pydantic import JsonValue
+
 from actors.judges.opening import Judge, make_judge
 from actors.serving.messages import About
 from longform.errors import UsageError
@@ -12,9 +14,8 @@ from longform.judges.means import MEAN_VERSION, mean_verdict
 from longform.judges.replies import read_verdict, served_verdict
 from longform.keys import content_key
 from longform.settings.strict import Strict
-from serve.engine import Work
-from serve.items import JudgeItem, JudgeUnit, Verdicts
-from serve.judges.items import JudgeWorker, card_fields, common_item, item_of, served_card
+from serve.engine import JudgeItem, JudgeUnit, Work
+from serve.judges.items import JudgeWorker, common_item, item_of, served_card
 from serve.judges.workers import KindWorker
 from serve.settings import ServedJudge, ServedKind, ServedOther
 
@@ -30,7 +31,7 @@ class MeanWorker:
 
     def __init__(self, name: str, judge: Judge, members: Mapping[str, JudgeWorker], *, card: str | None = None) -> None:
         self._name, self._judge, self._members = name, judge, members
-        self.item: type[Strict] = common_item([member.item for member in members.values()])
+        self.item: type[Strict] = common_item(member.item for member in members.values())
         abouts = [member.about for member in members.values()]
         self.about = About(
             name,
@@ -38,7 +39,8 @@ class MeanWorker:
             version=content_key(MEAN_VERSION, judge.settings.stated, [about.version for about in abouts]),
             task=abouts[0].task,
             score_kind="probability",
-            **card_fields(card, none=NO_CARD_OF_MEAN),
+            card=card,
+            card_reason=None if card else NO_CARD_OF_MEAN,
             estimated=any(about.estimated for about in abouts),
         )
 
@@ -72,7 +74,7 @@ class MeanWorker:
         )
 
 
-def mean_verdicts(judge: Judge, members: Mapping[str, Verdicts]) -> Verdicts:
+def mean_verdicts(judge: Judge, members: Mapping[str, Sequence[Mapping[str, JsonValue]]]) -> list[dict[str, JsonValue]]:
     """Return the means of members' verdicts on one item, as a judge answers them; `reply` has the members' numbers."""
     found = {name: [read_verdict(one) for one in verdicts] for name, verdicts in members.items()}
     means = (
@@ -126,7 +128,7 @@ def item_type(name: str, judges: Mapping[str, ServedJudge]) -> type[Strict]:
     settings = judges[name]
     if isinstance(settings, ServedKind):
         members = settings.judge.members
-        return common_item([item_type(one, judges) for one in members]) if members else item_of(settings)
+        return common_item(item_type(one, judges) for one in members) if members else item_of(settings)
     found = getattr(_imported(name, settings), "item", None)
     if not (isinstance(found, type) and issubclass(found, Strict)):
         raise UsageError(f"judge {name!r}: expected an attribute `item` of {settings.make}, the type of its items")

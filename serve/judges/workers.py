@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import asyncio
+import uuid
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
 from pydantic import JsonValue
 
-from actors.chat.model import CallContext
-from actors.chat.opening import Asking
+from actors.authority import Local
+from actors.chat.governor import Unlimited
+from actors.chat.model import CallContext, ChatModel
+from actors.chat.opening import Asking, first_asked, open_chat
+from actors.chat.pool import ChatPool
 from actors.judges.opening import Judge, make_judge
+from actors.ledger.keeper import LedgerKeeper
 from actors.serving.messages import About
+from longform.chat.call import Capabilities, ChatReply, ChatRequest, call_id
+from longform.chat.prices import FREE
 from longform.judges.kind import Group, Shared, Verdict, shared_of
 from longform.judges.replies import QUERY, group_of, parts_of, served_verdict
 from longform.keys import content_key
-from serve.engine import Texts, Work, tokens_of
-from serve.items import JudgeItem, JudgeUnit
-from serve.judges.items import card_fields, item_of, reads_whole_items, served_card
-from serve.judges.ledgered_model import CallsOfBatch, LedgeredModel
+from longform.settings.chat import ChatSettings
+from serve.chat_workers import LoopThread
+from serve.engine import JudgeItem, JudgeUnit, Texts, Work, tokens_of
+from serve.judges.items import NO_CARD, item_of, reads_whole_items, served_card
 from serve.settings import ServedKind
 
 _Pair = tuple[str | Sequence[str], str] | tuple[str | Sequence[str], str, str]
@@ -54,20 +61,63 @@ class LocalAsker:
 
 
 class ChatAsker:
-    """Asks a judge that asks a chat model of the replica."""
+    """
+    Asks a judge that asks a chat model of the replica, which it stands before as a `ChatModel`.
+
+    Every call stands in the ledger, and is looked for there first; the replies to the calls of a batch are noted.
+
+    Raises:
+        UsageError: The model cannot be loaded.
+    """
 
     def __init__(self, judge: Judge, *, ledger: str) -> None:
-        assert judge.settings.asked_model is not None
-        self._model = LedgeredModel(judge.settings.asked_model, judge.name, ledger)
-        self._backend = judge.asking(Asking(chat=self._model.chat))
-        self._calls = CallsOfBatch({})
+        settings = judge.settings.asked_model
+        assert settings is not None, "a judge that asks"
+        self._settings, self._loop = settings, LoopThread()
+        self._chat = local_pool(open_chat(settings), settings, judge.name, ledger)
+        self._backend = judge.asking(Asking(chat=self))
+        # call -> the replies to all calls of its question, by their ids: a second one if the first could not be read
+        self._replies: dict[str, dict[str, ChatReply]] = {}
+
+    @property
+    def accepted(self) -> Capabilities:
+        return self._chat.accepted
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        reply = await self._chat.complete(request)
+        called = call_id(self._settings, request)
+        of_question = self._replies.setdefault(call_id(self._settings, first_asked(request)), {})
+        of_question[called] = reply
+        self._replies[called] = of_question
+        return reply
+
+    async def close(self) -> None:
+        await self._chat.close()
 
     def ask(self, groups: Sequence[Group]) -> list[list[Verdict]]:
-        found, self._calls = self._model.run(self._backend.ask(groups))
-        return found
+        self._replies = {}
+        return self._loop.run(self._backend.ask(groups))
 
     def work(self, unit: JudgeUnit, verdict: Mapping[str, JsonValue]) -> Work:  # noqa: ARG002  its calls say what it took
-        return self._calls.work(verdict)
+        called = verdict["call_id"]  # null: nothing was asked
+        replies = self._replies.get(called, {}) if isinstance(called, str) else {}
+        used = [reply.usage for reply in replies.values()]
+        return Work(
+            [verdict],
+            sum((usage.input_tokens or 0) + (usage.cached_tokens or 0) for usage in used),
+            output_tokens=sum((usage.output_tokens or 0) + (usage.reasoning_tokens or 0) for usage in used),
+            from_ledger=bool(replies) and all(reply.from_ledger for reply in replies.values()),
+            lasting=False,  # the ledger has the calls
+            settled=called is None,
+        )
+
+
+def local_pool(model: ChatModel, settings: ChatSettings, name: str, ledger: str) -> ChatPool:
+    """A model of this process behind the pool, with a keeper of its own: each replica is a writer of the ledger."""
+    job = f"serve-{name}-{uuid.uuid4().hex[:8]}"
+    context = CallContext(job=job, stage=f"judge {name}", ledger=ledger)
+    keeper = Local(LedgerKeeper(ledger, job))
+    return ChatPool(model, settings, context, leases=Unlimited(), keeper=keeper, price=FREE)
 
 
 class KindWorker:
@@ -85,14 +135,15 @@ class KindWorker:
         self._kind, self._whole = judge.kind, reads_whole_items(settings)
         chat = settings.judge.asked_model
         self._asker = _asker(judge, threads=threads, ledger=ledger)
-        gives_numbers = chat is None or "probability" in settings.judge.stated
+        card, gives_numbers = served_card(settings, judge), chat is None or "probability" in settings.judge.stated
         self.about = About(
             name,
             "judge",
             version=content_key(settings.judge.stated, judge.version.work if chat else judge.version.prompt),
             task=judge.kind.task,
             score_kind="probability" if gives_numbers else None,
-            **card_fields(served_card(settings, judge)),
+            card=card,
+            card_reason=None if card else NO_CARD,
             estimated=chat is None,
         )
         if chat is None and not self._whole:

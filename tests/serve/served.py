@@ -100,7 +100,7 @@ class EchoChat:
         words = unit["messages"][-1]["content"].split()
         if words == ["long"]:
             return Work({"error": {"status": 400, "message": "longer than the window"}}, 0, lasting=False)
-        said = words[: unit["max_tokens"]]
+        said = words[: unit.get("max_tokens")]
         message = {"role": "assistant", "content": " ".join(said), "refusal": None}
         choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
         usage = {"prompt_tokens": len(words), "completion_tokens": len(said), "total_tokens": len(words) + len(said)}

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from actors.ledger.ledger import Ledger
-from serve.engine import Engine, Work
+from serve.engine import JOB, Engine, InLedger, Work
 from serve.http.app import Backends, ServedJudge
-from serve.recorded import JOB, InLedger
 from serve.settings import Batching
 from tests.serve.served import LengthItem, LengthJudge, client, local_app
 
