@@ -36,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Make the benchmark; a configuration that asks chat models is handed to `synthesize-models`."""
     words = list(sys.argv[1:] if argv is None else argv)
     config = parser().parse_args(words).config
-    if import_module("jobs.synthesis.config").asks_models(config):
+    if import_module("jobs.synthesis.model_synthesis").asks_models(config):
         return int(import_module("jobs.synthesize_models").main(words))
     return run_verb(parser(), _work, argv)
 
@@ -48,7 +48,7 @@ def _work(arguments: argparse.Namespace) -> Outcome:
     from jobs.spending.bounded_plan import bounded_plan_words
     from jobs.stages.cluster import cluster_of
     from jobs.synthesis.haystacks import chats_of, left_to_write, make_benchmark, read_config, wants_workers
-    from jobs.synthesis.prose_plan import prose_plan
+    from jobs.synthesis.plan import prose_plan
     from jobs.synthesis.words import written_words
 
     config = read_config(arguments.config, arguments.changes)

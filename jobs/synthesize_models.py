@@ -38,8 +38,7 @@ def _work(arguments: argparse.Namespace) -> Outcome:
     from jobs.command.calling import calling_of
     from jobs.spending.bounded_plan import bounded_plan_words
     from jobs.stages.cluster import cluster_of
-    from jobs.synthesis.config import read_config
-    from jobs.synthesis.model_synthesis import Synthesis
+    from jobs.synthesis.model_synthesis import Synthesis, read_config
     from jobs.synthesis.plan import synthesis_plan
     from jobs.synthesis.words import made_words
 
@@ -51,7 +50,7 @@ def _work(arguments: argparse.Namespace) -> Outcome:
             planned = synthesis_plan(synthesis, calling=calling, workers=cluster.workers)
             return Outcome(planned, bounded_plan_words(planned))
         account = _made(synthesis)
-    folder, told = Folder(arguments.out), synthesis.opened.kind.told(account["haystacks"])
+    folder, told = Folder(arguments.out), synthesis.kind.told(account["haystacks"])
     audit = folder.read_json(AUDIT) if folder.has(AUDIT) else None
     code = FAILURES_ABOVE_THRESHOLD if told.is_short else DONE
     return Outcome({**account, "audit": audit}, made_words(arguments.out, account, told, audit), code)
@@ -75,7 +74,7 @@ def _made(synthesis: Synthesis) -> dict[str, Any]:
     from jobs.synthesis.audits import export_summhay, write_audit, write_tables
 
     account = synthesis.make()
-    if synthesis.opened.kind.is_audited:
+    if synthesis.kind.is_audited:
         export_summhay(synthesis.out.url)
         write_audit(synthesis.out.url, seed=synthesis.recipe.settings.seed, cluster=synthesis.cluster)
     write_tables(synthesis.out)

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,24 +28,12 @@ from longform.errors import LongformError
 from longform.settings.chat import ChatSettings
 from longform.synthesis.asking import Ask, Form, Plan, Reply, Role, schema_of
 from longform.synthesis.grammar.passages import PROMPT as PASSAGE
+from longform.synthesis.recipe import SynthesisSettings
 from longform.synthesis.written.replies import FORMS
 
 Value = TypeVar("Value")
 
 _OF_THE_CONFIGURATION = re.compile(r"http_40[134]$|insufficient_quota$|unsupported_|context_exceeds_window|script_")
-
-
-class NamedModels(Protocol):
-    """The part of a configuration that names the models and their options: `ModelSynthesis`, `HaystackSettings`."""
-
-    @property
-    def chats(self) -> Mapping[Role, ChatSettings]: ...
-
-    @property
-    def prompts(self) -> str | None: ...
-
-    @property
-    def seed(self) -> int: ...
 
 
 class SynthesisModels:
@@ -58,7 +46,7 @@ class SynthesisModels:
 
     def __init__(
         self,
-        config: NamedModels,
+        config: SynthesisSettings,
         open_model: Callable[[ChatSettings], ChatModel],
         forms: Mapping[str, type[Form] | None] = FORMS,
     ) -> None:
@@ -114,7 +102,7 @@ class SynthesisModels:
 
 
 def open_models(
-    config: NamedModels, context: CallContext, forms: Mapping[str, type[Form] | None] = FORMS
+    config: SynthesisSettings, context: CallContext, forms: Mapping[str, type[Form] | None] = FORMS
 ) -> SynthesisModels:
     """Open the models behind the pool: within their limits, recorded, never paid twice."""
     return SynthesisModels(config, lambda settings: open_pool(settings, context), forms)

@@ -18,8 +18,8 @@ from actors.rehearsal.scripted_tasks import rendered_fields
 from longform.given import Json
 from longform.keys import stable_seed
 from longform.synthesis.grammar.passages import PROMPT as PASSAGE
-from longform.synthesis.multi_source.checks import DECONTEXTUALIZE, MERGE_QUERIES, MERGE_SUMMARIES
-from longform.synthesis.multi_source.checks import FORMS as MULTI_SOURCE_FORMS
+from longform.synthesis.multi_source.plans import DECONTEXTUALIZE, MERGE_QUERIES, MERGE_SUMMARIES
+from longform.synthesis.multi_source.plans import FORMS as MULTI_SOURCE_FORMS
 from longform.synthesis.written.replies import FORMS
 
 THEMES = (

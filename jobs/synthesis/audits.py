@@ -22,7 +22,8 @@ from jobs.stages.runner import PlainStage, Task, run_stage
 from longform.formats.summhay_export import topic_file
 from longform.keys import content_key
 from longform.rows import AuditRow
-from longform.synthesis.audit import VERSION, HaystackAudit, HaystackFacts, audit_haystack, audit_report
+from longform.synthesis.audit.audit import VERSION, HaystackAudit, audit_haystack, audit_report
+from longform.synthesis.audit.planted import HaystackFacts
 from longform.synthesis.tables import benchmark_tables
 
 FACTS = "haystacks"
@@ -31,13 +32,13 @@ _SUMMHAY = "summhay"
 
 def write_facts(folder: Folder, facts: HaystackFacts) -> None:
     """Keep the settings of a haystack, and its planted statements."""
-    folder.write_json(_facts_name(facts.haystack_id), facts.as_json())
+    folder.write_json(_facts_name(facts.haystack_id), facts.model_dump(mode="json"))
 
 
 def read_facts(folder: Folder, haystack_id: str) -> HaystackFacts | None:
     """Return the facts that the maker of a haystack wrote down; None if it wrote none."""
     name = _facts_name(haystack_id)
-    return HaystackFacts.from_json(folder.read_json(name)) if folder.has(name) else None
+    return HaystackFacts.model_validate(folder.read_json(name)) if folder.has(name) else None
 
 
 def write_tables(folder: Folder) -> None:

@@ -1,32 +1,171 @@
-"""Make benchmarks whose contents are known exactly."""
+"""
+Make benchmarks whose contents are known exactly.
+
+One haystack is one task, and a row of `haystacks` (haystack_id). If a chat model writes prose, its calls stand in the
+ledger, so that a task that died goes on from its last call.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+import json
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from io import StringIO
+from typing import TypedDict
 
-from actors.chat.opening import check_chat
+from pydantic import JsonValue
+
+from actors.chat.model import CallContext
+from actors.chat.opening import check_chat, load_prompt
+from actors.judges.lexical import LexicalJudge
 from actors.storage.benchmark import MANIFEST
 from actors.storage.folder import Folder
+from actors.synthesis.models import SynthesisModels, open_models
 from jobs.command.calling import Calling, ledger_beside, open_rows
 from jobs.configs import read_yaml, validated
 from jobs.files.write_benchmark import Manifest, same_or_refuse, write_benchmark
 from jobs.stages.cluster import Cluster
 from jobs.stages.runner import PlainStage, Task, run_stage
 from jobs.synthesis.audits import FACTS, export_summhay, write_audit, write_facts, write_tables
-from jobs.synthesis.haystack_workers import HaystackTask, ProseWriter, facts_of, haystack_worker, prose_key, rows_of
 from longform.errors import UsageError
 from longform.formats.rows import HaystackRows
+from longform.judges.kind import Group
 from longform.keys import content_key
 from longform.rows import HaystackRow
 from longform.settings.chat import ChatSettings
-from longform.synthesis.grammar.haystack import topic_version
-from longform.synthesis.grammar.settings import HaystackSettings
+from longform.synthesis.audit.planted import HaystackFacts
+from longform.synthesis.grammar import passages
+from longform.synthesis.grammar.haystack import (
+    ComposedHaystack,
+    Parts,
+    Woven,
+    compose_haystack,
+    finished_haystack,
+    topic_version,
+    write_haystack,
+)
+from longform.synthesis.grammar.passages import (
+    PassageJob,
+    Stating,
+    Tried,
+    passage_jobs,
+    passage_parts,
+    prose_counts,
+    write_passages,
+)
+from longform.synthesis.grammar.settings import HaystackSettings, ProseSettings
 
-MakeWriter = Callable[[], ProseWriter | Callable[[HaystackTask], list[HaystackRow]]]
-"""Makes the worker of the table `haystacks`."""
+
+class HaystackTask(TypedDict):
+    work_id: str
+    number: int  # of the haystack in the configuration, from 0
+
+
+def haystack_worker(config: HaystackSettings) -> Callable[[HaystackTask], list[HaystackRow]]:
+    """Makes the worker of the table `haystacks` if no model is asked: a payload is a haystack's number."""
+    planned = list(config.planned())
+
+    def write(payload: HaystackTask) -> list[HaystackRow]:
+        topic, variant, size = planned[payload["number"]]
+        try:
+            written = write_haystack(topic, variant=variant, size=size, seed=config.seed, part=config.part)
+        except UsageError as error:
+            return [_refused(payload["work_id"], topic, error)]
+        return [_row(payload["work_id"], written)]
+
+    return write
+
+
+class ProseWriter:
+    """The worker for prose by a chat model."""
+
+    def __init__(self, config: HaystackSettings, context: CallContext) -> None:
+        assert config.prose is not None, "a grammar alone needs no chat model"
+        self._config, self._prose, self._key = config, config.prose, prose_key(config.prose)
+        self._topics = [planned.topic for planned in config.planned()]
+        self._models, self._stating = open_models(config, context), offline_stating()
+
+    async def __call__(self, payload: HaystackTask) -> list[HaystackRow]:
+        """The row of a haystack, whose number *payload* gives."""
+        try:
+            composed = composed_haystack(self._config, payload["number"], self._key)
+        except UsageError as error:
+            return [_refused(payload["work_id"], self._topics[payload["number"]], error)]
+        written = await with_prose(composed, self._models, self._stating, self._prose)
+        return [_row(payload["work_id"], written)]
+
+
+def composed_haystack(config: HaystackSettings, number: int, key: str) -> ComposedHaystack:
+    """
+    Haystack *number*, from 0, as the grammar writes it, before a chat model is asked; *key* digests the model's part.
+
+    Raises:
+        UsageError: The sizes do not fit together.
+    """
+    topic, variant, size = list(config.planned())[number]
+    return compose_haystack(topic, variant=variant, size=size, seed=config.seed, part=config.part, prose=key)
+
+
+async def with_prose(
+    composed: ComposedHaystack, models: SynthesisModels, stating: Stating, prose: ProseSettings
+) -> Woven:
+    """Return the haystack with the model's sentences around planted ones, and the grammar's if none of them fit."""
+
+    async def document(index: int) -> tuple[list[Parts | None], list[Tried]]:
+        wanted = passage_jobs(composed, index)
+        jobs = [job for job in wanted if job is not None]
+        tried = await models.carry_out(write_passages(jobs, tries=prose.tries, stating=stating))
+        found = iter(tried)
+        return [None if job is None else _parts(next(found), job) for job in wanted], tried
+
+    found = await asyncio.gather(*(document(index) for index in range(len(composed.documents))))
+    told: dict[str, JsonValue] = {
+        "model": prose.chat.model,
+        "tries": prose.tries,
+        **prose_counts(tried for _, tried in found),
+    }
+    return finished_haystack(composed, [parts for parts, _ in found], prose=told)
+
+
+def _parts(tried: Tried, job: PassageJob) -> Parts | None:
+    return None if tried.text is None else passage_parts(tried.text, job)
+
+
+def offline_stating() -> Stating:
+    """The offline support judge as verifier: it had no part in writing, and asks no model service."""
+    judge = LexicalJudge(threads=1)
+
+    def stating(text: str, facts: Sequence[str]) -> list[bool]:
+        (row,) = judge.judge([Group("text", (text,), tuple(facts))])
+        return [verdict.answer == "supported" for verdict in row]
+
+    return stating
+
+
+def prose_key(prose: ProseSettings) -> str:
+    """Digest everything that decides a model's text, but for the seed."""
+    version = load_prompt(passages.PROMPT, prose.prompts).version
+    return content_key("prose", passages.VERSION, prose.chat.identity, prose.tries, version)
+
+
+def _row(work_id: str, written: Woven) -> HaystackRow:
+    names = ("documents", "queries", "targets", "qrels")
+    tables = {name: [row._asdict() for row in getattr(written, name)] for name in names}
+    return {
+        "work_id": work_id,
+        "haystack_id": written.haystack_id,
+        "rows": json.dumps({"haystack_id": written.haystack_id, **tables}),
+        "facts": written.facts.model_dump_json(),
+        "refused": None,
+    }
+
+
+def _refused(work_id: str, topic: str, error: UsageError) -> HaystackRow:
+    told = f"topic {topic!r}: {error}"
+    return {"work_id": work_id, "haystack_id": None, "rows": None, "facts": None, "refused": told}
+
 
 _TABLE = "haystacks"
 _WORK = "synthesis"
@@ -85,11 +224,11 @@ def synthesize(
     try:
         made = _made(config, work, cluster, calling)
         manifest = write_benchmark(out_url, _haystacks(made, folder), sources=_sources(config))
-    except UsageError:
-        _clear(folder, work)
-        raise
-    except BaseException:
+    except BaseException as error:
         if not folder.has(MANIFEST):
+            if isinstance(error, UsageError):  # it cannot be met: nothing of it is to be left
+                work.delete_table(_TABLE)
+                work.delete_if_empty()
             folder.delete_table(FACTS)
             folder.delete_if_empty()
         raise
@@ -116,21 +255,12 @@ def left_to_write(config: HaystackSettings, out_url: str) -> list[int]:
     return [number for number, task in enumerate(_tasks(config)) if task.work_ids[0] not in done]
 
 
-def _clear(folder: Folder, work: Folder) -> None:
-    """Leave nothing behind of a configuration that cannot be met."""
-    if not folder.has(MANIFEST):
-        work.delete_table(_TABLE)
-        work.delete_if_empty()
-        folder.delete_table(FACTS)
-        folder.delete_if_empty()
-
-
 def _haystacks(made: Iterator[HaystackRow], folder: Folder) -> Iterator[HaystackRows]:
     for row in made:
         if row["refused"] is not None:
             raise UsageError(row["refused"])
-        write_facts(folder, facts_of(row))
-        yield rows_of(row)
+        write_facts(folder, HaystackFacts.model_validate_json(row["facts"] or ""))
+        yield HaystackRows(**json.loads(row["rows"] or ""))
 
 
 def _made(config: HaystackSettings, work: Folder, cluster: Cluster | None, calling: Calling) -> Iterator[HaystackRow]:
@@ -138,7 +268,7 @@ def _made(config: HaystackSettings, work: Folder, cluster: Cluster | None, calli
     tasks = _tasks(config)
     done = work.locate(_TABLE)
     todo = [task for task in tasks if task.work_ids[0] not in done]
-    asks = bool(chats_of(config))
+    writer, asks = partial(haystack_worker, config), bool(chats_of(config))
     if todo and asks:
         if cluster is not None:
             cluster.start_for_calls()
@@ -147,7 +277,7 @@ def _made(config: HaystackSettings, work: Folder, cluster: Cluster | None, calli
         name="synthesize",
         table=_TABLE,
         identity=content_key(work.url, config.model_dump(mode="json")),
-        make_worker=_make_worker(config, calling),
+        make_worker=partial(ProseWriter, config, calling.context("synthesize")) if asks else writer,
         holds_model=asks,
         asynchronous=asks,
         unit="haystacks",
@@ -161,12 +291,6 @@ def _made(config: HaystackSettings, work: Folder, cluster: Cluster | None, calli
     for task in tasks:
         (row,) = haystacks.read(work_ids=task.work_ids).to_pylist()
         yield row
-
-
-def _make_worker(config: HaystackSettings, calling: Calling) -> MakeWriter:
-    if config.prose is not None:
-        return partial(ProseWriter, config, calling.context("synthesize"))
-    return partial(haystack_worker, config)
 
 
 def _tasks(config: HaystackSettings) -> list[Task]:
@@ -183,18 +307,14 @@ def chats_of(config: HaystackSettings) -> list[ChatSettings]:
 
 
 def _sources(config: HaystackSettings) -> list[dict[str, str]]:
-    """The topics, each with a digest of its text and of all settings."""
-    settings = _made_of(config)
+    """The topics, each with a digest of its text and of all settings that can change a document."""
+    settings = config.model_dump_json(exclude={"prose"}, exclude_none=True)
+    if config.prose is not None:  # limits and deadlines of a model are no part of it
+        settings += f" {prose_key(config.prose)}"
     return [
         {"name": f"topic {topic}", "sha256": hashlib.sha256(f"{topic_version(topic)} {settings}".encode()).hexdigest()}
         for topic in config.topics
     ]
-
-
-def _made_of(config: HaystackSettings) -> str:
-    """All settings that can change a document; limits and deadlines of a model are no part of it."""
-    said = config.model_dump_json(exclude={"prose"}, exclude_none=True)
-    return said if config.prose is None else f"{said} {prose_key(config.prose)}"
 
 
 def wants_workers(config: HaystackSettings, cluster: Cluster) -> bool:

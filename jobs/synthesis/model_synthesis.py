@@ -10,27 +10,68 @@ Calls stand in the ledger, so that a work that died goes on from its last call.
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypedDict
 
 from pydantic import JsonValue
 
 from actors.chat.model import CallContext
+from actors.chat.opening import check_chat, load_prompt
+from actors.local_models.checkpoints import check_checkpoint
 from actors.storage.benchmark import ACCOUNT, MANIFEST
-from actors.storage.folder import Folder
+from actors.storage.folder import Folder, file_place
 from jobs.command.calling import Calling, open_rows
+from jobs.configs import is_file, read_yaml, validated
 from jobs.files.write_benchmark import Manifest, same_or_refuse, write_benchmark
 from jobs.stages.cluster import Cluster
 from jobs.stages.items import RowPlace, SourceReader
 from jobs.stages.runner import PlainStage, Task, run_stage
-from jobs.synthesis.config import KINDS, check_synthesis, open_recipe
 from longform import __version__
+from longform.errors import UsageError
 from longform.keys import content_key, in_groups
-from longform.rows import CheckAttemptRow, PieceRow
-from longform.synthesis.asking import Attempt, Log
-from longform.synthesis.recipe import Job, Piece, Recipe, Step, Work
+from longform.rows import PieceRow
+from longform.synthesis.asking import Attempt, Form, Log
+from longform.synthesis.key_points.recipe import KEY_POINTS
+from longform.synthesis.multi_source.recipe import MULTI_SOURCE
+from longform.synthesis.recipe import Job, Piece, Recipe, Step, SynthesisKind, Work
 from longform.synthesis.tables import check_rows, exhausted_rows
+from longform.synthesis.written.recipe import WRITTEN
+
+KINDS: Mapping[str, SynthesisKind] = {"written": WRITTEN, "multi_source": MULTI_SOURCE, "key_points": KEY_POINTS}
+"""The key `kind` of a configuration -> the kind; without the key it is `written`."""
+
+
+def read_config(name: str, changes: Sequence[str] = ()) -> Any:
+    """
+    Return the settings of a file, or of a preset by its name, with `key=value` changes applied.
+
+    Raises:
+        UsageError: They cannot be used.
+    """
+    content = read_yaml(name, folder="configs/syntheses")
+    kind = content.get("kind", "written") if isinstance(content, dict) else "written"
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise UsageError(f"{name}: expected kind {' or '.join(KINDS)}, found {kind!r}")
+    return validated(KINDS[kind].settings, content, changes, where=name)
+
+
+def asks_models(name: str) -> bool:
+    """Tell whether *name* is a preset of `synthesize-models`, or a file that states one of its kinds."""
+    try:
+        content = read_yaml(name, folder="configs/syntheses")
+    except UsageError:
+        return False
+    return not is_file(name) or (isinstance(content, dict) and content.get("kind") in KINDS)
+
+
+def _read(name: str) -> bytes:
+    folder, file = file_place(name)
+    try:
+        return folder.read_bytes(file)
+    except OSError as error:
+        raise UsageError(f"{name}: {error}") from error
+
 
 # ---------------------------------------------------------------- the worker
 
@@ -48,18 +89,19 @@ class PieceTask(TypedDict):
 
 
 def piece_worker(
-    work: Folder, kind: str, recipe: Recipe[Any], context: CallContext
+    work: Folder, forms: Mapping[str, type[Form] | None], recipe: Recipe[Any], context: CallContext
 ) -> Callable[[PieceTask], Awaitable[list[PieceRow]]]:
     """Make the worker of the table `pieces`: a payload is a work."""
     from actors.synthesis.models import embed, open_models
 
-    models = open_models(recipe.settings, context, KINDS[kind].forms)
+    models = open_models(recipe.settings, context, forms)
     reader = SourceReader(work, {TABLE: ["piece"]})
 
     async def make(task: PieceTask) -> list[PieceRow]:
         needed = [json.loads(reader.row(RowPlace(TABLE, *place), PieceRow)["piece"]) for place in task["needs"]]
         log = Log()
         content = await models.carry_out(recipe.plan(Job(task["step"], task["payload"], needed, embed), log))
+        attempts: list[Any] = [attempt._asdict() for attempt in log.attempts]
         return [
             {
                 "work_id": task["work_id"],
@@ -67,22 +109,11 @@ def piece_worker(
                 "haystack_id": task["haystack_id"],
                 "doc_index": task["doc_index"],
                 "piece": json.dumps(content, ensure_ascii=False),
-                "attempts": [_as_row(attempt) for attempt in log.attempts],
+                "attempts": attempts,
             }
         ]
 
     return make
-
-
-def _as_row(attempt: Attempt) -> CheckAttemptRow:
-    return {
-        "check": attempt.check,
-        "subject": attempt.subject,
-        "number": attempt.number,
-        "verdict": attempt.verdict,
-        "reason": attempt.reason,
-        "call_id": attempt.call_id,
-    }
 
 
 def piece_of(row: PieceRow) -> Piece:
@@ -98,15 +129,28 @@ _WORK = "synthesis"
 
 
 class Synthesis:
-    """One configuration, of any kind, into one benchmark folder."""
+    """
+    One configuration, of any kind, into one benchmark folder.
+
+    What can be known to fail is found out before the first call; keys of models are looked for if *with_keys*.
+
+    Raises:
+        UsageError: A file or a prompt cannot be read, or holds something else; models cannot be used; or the recipe
+            refuses its own settings.
+    """
 
     def __init__(
         self, settings: Any, out_url: str, *, cluster: Cluster, calling: Calling, with_keys: bool = True
     ) -> None:
-        self.opened = open_recipe(settings)
-        self.recipe, self.cluster, self.calling = self.opened.recipe, cluster, calling
+        self.kind, self.cluster, self.calling = KINDS[settings.kind], cluster, calling
+        self.prompts = sorted(load_prompt(name, settings.prompts).version for name in self.kind.forms)
+        self.recipe: Recipe[Any] = self.kind.make(settings, _read, self.prompts)
         self.out, self.work = Folder(out_url), Folder(out_url).child(_WORK)
-        check_synthesis(self.recipe, with_keys=with_keys)
+        for chat in self.recipe.checked_chats:
+            check_chat(chat, with_key=with_keys)
+        for encoder in self.recipe.encoders:
+            check_checkpoint(encoder)
+        self.recipe.check()
         calling.check_prices(list(self.recipe.settings.chats.values()))
         if self.out.has(MANIFEST):
             same_or_refuse(self.out, self.recipe.sources)
@@ -163,7 +207,7 @@ class Synthesis:
             table=TABLE,
             unit=step.unit,
             identity=content_key(self.work.url, step.name, settings.model_dump(mode="json"), self.recipe.sources),
-            make_worker=partial(piece_worker, self.work, self.opened.name, self.recipe, self.calling.context(name)),
+            make_worker=partial(piece_worker, self.work, self.kind.forms, self.recipe, self.calling.context(name)),
             holds_model=True,
             asynchronous=True,
             slots=max([1, *map(open_rows, settings.chats.values())]),
@@ -201,13 +245,13 @@ class Synthesis:
     def _account(
         self, by_haystack: dict[str, list[Piece]], pieces: dict[str, Piece], manifest: Manifest
     ) -> dict[str, Any]:
-        checks, settings = self.opened.kind.checks, self.recipe.settings
+        checks, settings = self.kind.checks, self.recipe.settings
         attempts = {name: [one for piece in found for one in piece.attempts] for name, found in by_haystack.items()}
         return {
             "longform": __version__,
             "dataset_hash": manifest["dataset_hash"],
             "models": {role: chat.model for role, chat in settings.chats.items()},
-            "prompts": self.opened.prompts,
+            "prompts": self.prompts,
             "config": settings.model_dump(mode="json"),
             "checks": check_rows((one for found in attempts.values() for one in found), checks),
             "haystacks": [

@@ -1,32 +1,40 @@
 """
-`longform synthesize-models --plan`: how often each step will ask, at least and at most, and what that takes.
+`--plan` of a synthesis: how often chat models will be asked, at least and at most, and what that takes.
 
-Nothing is asked. The sizes of the prompts are those of a rehearsal by scripted models, with the configuration's own
-topics and sizes.
+Nothing is asked. Of a recipe, the sizes of the prompts are those of a rehearsal by scripted models, with the
+configuration's own topics and sizes. The grammar's haystacks are composed as the command would, so each passage is
+known, with the prompt of its next try; what the ledger answers is read as the command would read it, and left out.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from actors.ledger.ledger import Ledger
 from actors.local_models.tokenizer import TokenCounter
-from actors.synthesis.models import embed
+from actors.synthesis.models import SynthesisModels, embed
 from actors.synthesis.scripted import say
 from jobs.command.calling import Calling
 from jobs.spending.bounded_plan import BOUNDS, NOT_IN_IT, bounded_plan
-from jobs.spending.call_count import CallCount, StageCalls
+from jobs.spending.call_count import CallCount, StageCalls, Unasked
 from jobs.spending.plan import opened_ledger
+from jobs.synthesis.haystacks import composed_haystack, offline_stating, prose_key
 from jobs.synthesis.model_synthesis import Synthesis
+from longform.chat.call import ChatRequest, call_id
 from longform.prompts import load_prompt
+from longform.settings.chat import ChatSettings
 from longform.spending import CountRange
-from longform.synthesis.asking import Ask, Log, Plan, Reply, Role
+from longform.synthesis.asking import Ask, Log, Reply, Role, carried_out
+from longform.synthesis.grammar.passages import WISHES, PassageJob, passage_ask, passage_jobs, write_passages
+from longform.synthesis.grammar.settings import HaystackSettings
 from longform.synthesis.recipe import Job, Piece, PlannedCalls, Recipe
-
-Value = TypeVar("Value")
 
 LOWEST = "lowest: every first attempt is accepted"
 HIGHEST = "highest: every loop goes round to its cap, and every verdict has to be asked for up to its cap"
@@ -44,7 +52,7 @@ def synthesis_plan(synthesis: Synthesis, *, calling: Calling, workers: int) -> d
     """
     steps = [step for step in synthesis.recipe.planned(synthesis.left()) if step.highest]
     wanted = _prompts_of(steps)
-    tokens = _prompt_tokens(rehearse(synthesis.recipe, synthesis.opened.kind.scripted, wanted)) if steps else {}
+    tokens = _prompt_tokens(rehearse(synthesis.recipe, synthesis.kind.scripted, wanted)) if steps else {}
     with opened_ledger(calling) as ledger:
         calls = {bound: _stages(synthesis.recipe, steps, tokens, bound, CallCount(ledger)) for bound in BOUNDS}
     notes = [LOWEST, HIGHEST, SIZES, NOT_IN_IT]
@@ -133,24 +141,155 @@ def rehearse(recipe: Recipe[Any], writers: Sequence[str], wanted: Mapping[str, C
             needed = [pieces[key].content for key in work.needs]
             for writer in reversed(writers):  # the first is the one without a fault, whose pieces are kept
                 plan = small.plan(Job(step.name, work.payload, needed, embed), Log())
-                content = _carried_out(plan, writer, asked[work.group])
+                content = carried_out(plan, partial(_replies, writer, asked[work.group]))
                 pieces[work.key] = Piece(work.haystack_id, work.doc_index, content, ())
     return asked
 
 
-def _carried_out(plan: Plan[Value], writer: str, asked: dict[str, list[str]]) -> Value:
-    try:
-        asks = next(plan)
-        while True:
-            asks = plan.send([_reply(ask, writer, asked) for ask in asks])
-    except StopIteration as ended:
-        value: Value = ended.value
-        return value
+def _replies(writer: str, asked: dict[str, list[str]], asks: Sequence[Ask]) -> list[Reply]:
+    replies = []
+    for ask in asks:
+        text = load_prompt(ask.prompt).render(**ask.fields)
+        asked[ask.prompt].append(text)
+        said = say(text, _VERIFIER if ask.role == "verifier" else writer)
+        assert said is not None, f"the scripted models know no {ask.prompt}"
+        replies.append(Reply(said.text, None))
+    return replies
 
 
-def _reply(ask: Ask, writer: str, asked: dict[str, list[str]]) -> Reply:
-    text = load_prompt(ask.prompt).render(**ask.fields)
-    asked[ask.prompt].append(text)
-    said = say(text, _VERIFIER if ask.role == "verifier" else writer)
-    assert said is not None, f"the scripted models know no {ask.prompt}"
-    return Reply(said.text, None)
+# ---------------------------------------------------------------- the grammar's haystacks with a model's prose
+
+
+LOWEST_PROSE = "lowest: every passage is accepted at its next try"
+HIGHEST_PROSE = "highest: no try is accepted"
+NO_PROSE = "without `prose` the grammar writes every sentence"
+ALL_THERE = "every passage is there already"
+_LONGEST_WISH = max(WISHES.values(), key=len)
+_WAITS = "no reply yet"
+_NONE_YET = Reply(None, _WAITS)
+
+
+class _WaitingPassage(NamedTuple):
+    """A passage that is not written: why its tries so far were rejected, and what is sent next."""
+
+    job: PassageJob
+    rejections: Sequence[str]
+    request: ChatRequest
+
+
+class _Passages(NamedTuple):
+    """The passages that are left: those that wait for a reply, and how many the ledger's replies settle."""
+
+    waiting: Sequence[_WaitingPassage]
+    n_kept: int
+    n_fallen_back: int
+    n_paid: int  # calls
+
+
+def prose_plan(config: HaystackSettings, numbers: Sequence[int], *, calling: Calling, workers: int) -> dict[str, Any]:
+    """
+    Return the document about the calls yet to be made for the haystacks of these *numbers*, from 0.
+
+    Returns:
+        As `bounded_plan` says; with `passages`, how many wait for a reply, and how many the ledger's replies settle; or
+        with `reasons` why no model is asked.
+
+    Raises:
+        UsageError: The sizes of a haystack do not fit together.
+    """
+    if config.prose is None:
+        return _nothing(NO_PROSE, calling, workers)
+    chat, tries = config.prose.chat, config.prose.tries
+    models, key = SynthesisModels(config, Unasked), prose_key(config.prose)
+    jobs = chain.from_iterable(_jobs(config, number, key) for number in numbers)
+    with opened_ledger(calling) as ledger:
+        found = _passages(jobs, models, chat, tries, ledger)
+        lowest = _lowest(found, CallCount(ledger), chat)
+        highest = _highest(found, CallCount(ledger), chat, models, tries)
+    counts = {"waiting": len(found.waiting), "kept": found.n_kept, "fallen_back": found.n_fallen_back}
+    if not found.waiting:
+        return _nothing(ALL_THERE, calling, workers) | {"passages": counts}
+    step = {
+        "stage": "synthesize",
+        "step": "write passages",
+        "role": "writer",
+        "model": chat.model,
+        "lowest": len(lowest.inputs),
+        "highest": len(highest.inputs),
+        "cap": f"{tries} tries a passage",
+    }
+    calls = {"lowest": [lowest], "highest": [highest]}
+    notes = [LOWEST_PROSE, HIGHEST_PROSE, _told(found), NOT_IN_IT]
+    return bounded_plan([step], calls, notes=notes, calling=calling, workers=workers) | {"passages": counts}
+
+
+def _nothing(reason: str, calling: Calling, workers: int) -> dict[str, Any]:
+    empty: dict[str, list[StageCalls]] = {bound: [] for bound in BOUNDS}
+    return bounded_plan([], empty, notes=[], calling=calling, workers=workers) | {"reasons": [reason]}
+
+
+def _told(found: _Passages) -> str:
+    return (
+        f"passages: {len(found.waiting):,} wait for a reply; by the ledger's replies {found.n_kept:,} are written, and "
+        f"{found.n_fallen_back:,} stay the grammar's"
+    )
+
+
+# ---------------------------------------------------------------- passages
+
+
+def _jobs(config: HaystackSettings, number: int, key: str) -> Iterator[PassageJob]:
+    composed = composed_haystack(config, number, key)
+    for index in range(len(composed.documents)):
+        yield from (job for job in passage_jobs(composed, index) if job is not None)
+
+
+def _passages(
+    jobs: Iterable[PassageJob], models: SynthesisModels, chat: ChatSettings, tries: int, ledger: Ledger | None
+) -> _Passages:
+    """The passages after all replies that the ledger has, try by try, as `write_passages` reads them."""
+    jobs, paid = list(jobs), set[str]()
+
+    def recorded(asks: Sequence[Ask]) -> list[Reply]:
+        keys = [call_id(chat, models.request(ask)) for ask in asks]
+        answers = {} if ledger is None else ledger.finished(keys)
+        paid.update(answers.keys())
+        return [Reply(answers[key].text, answers[key].failure) if key in answers else _NONE_YET for key in keys]
+
+    waiting: list[_WaitingPassage] = []
+    n_kept = 0
+    outcomes = carried_out(write_passages(jobs, tries=tries, stating=offline_stating()), recorded)
+    for job, tried in zip(jobs, outcomes, strict=True):
+        if _WAITS in tried.rejections:
+            before = tried.rejections[: tried.rejections.index(_WAITS)]
+            waiting.append(_WaitingPassage(job, before, models.request(passage_ask(job, before))))
+        n_kept += tried.text is not None
+    return _Passages(waiting, n_kept, len(jobs) - len(waiting) - n_kept, len(paid))
+
+
+# ---------------------------------------------------------------- calls
+
+
+def _lowest(found: _Passages, count: CallCount, chat: ChatSettings) -> StageCalls:
+    """One call a passage; two passages that ask the same are one call."""
+    calls = _stage(found, count, chat)
+    for one in found.waiting:
+        count.add(calls, one.request)
+    return calls
+
+
+def _highest(found: _Passages, count: CallCount, chat: ChatSettings, models: SynthesisModels, tries: int) -> StageCalls:
+    """Every try that is left; what a later prompt says of earlier tries is between nothing and the longest wish."""
+    calls = _stage(found, count, chat)
+    for place, one in enumerate(found.waiting):
+        for n_more in range(tries - len(one.rejections)):
+            why = [[*one.rejections, *[wish] * n_more] for wish in ("", _LONGEST_WISH)]
+            short, long = (models.request(passage_ask(one.job, rejections)) for rejections in why)
+            low, high = count.counted(calls, short), count.counted(calls, long)
+            tokens = CountRange(low, (low + high) / 2, high)
+            count.add(calls, long, key=f"passage {place}, {n_more} more", tokens=tokens)
+    return calls
+
+
+def _stage(found: _Passages, count: CallCount, chat: ChatSettings) -> StageCalls:
+    return replace(count.calls("synthesize", chat), n_paid=found.n_paid)

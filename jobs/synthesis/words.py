@@ -29,7 +29,8 @@ def written_words(url: str, manifest: Manifest, audit: Json) -> str:
 
 
 def _prose(haystacks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    total = {name: f"{count:,}" for name, count in _totals(haystacks).items()}
+    names = ("passages", "kept", "documents", "by_model", "in_part", "by_template")
+    total = {name: f"{sum(one[name] for one in haystacks):,}" for name in names}
     models = " and ".join(sorted({one["model"] for one in haystacks}))
     whose = "{by_model} are the model's, {in_part} in part, {by_template} the grammar's own".format(**total)
     yield "prose by {}: {kept} of {passages} passages; of {documents} documents {}".format(models, whose, **total)
@@ -37,11 +38,6 @@ def _prose(haystacks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     if rejected:
         reasons = ", ".join(f"{reason} {count:,}" for reason, count in rejected.most_common())
         yield f"rejected replies: {rejected.total():,} ({reasons})"
-
-
-def _totals(haystacks: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    names = ("passages", "kept", "documents", "by_model", "in_part", "by_template")
-    return {name: sum(one[name] for one in haystacks) for name in names}
 
 
 def made_words(url: str, account: Json, told: SynthesisWords, audit: Json | None) -> str:

@@ -2,11 +2,12 @@
 The type of every kind of synthesis: its settings, its steps, the plans that carry them out, and what comes of them.
 
 A recipe is a value without I/O. A command (`longform synthesize-models`) carries out its works step by step, keeps a
-piece for each, and writes the benchmark that the pieces come to. It knows no kind by name; `kinds.py` lists them.
+piece for each, and writes the benchmark that the pieces come to. `jobs.synthesis.model_synthesis` lists the kinds.
 """
 
 from __future__ import annotations
 
+import gzip
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
@@ -16,14 +17,30 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import JsonValue
 
+from longform.errors import UsageError
 from longform.formats.rows import HaystackRows
 from longform.settings.chat import ChatSettings
 from longform.settings.strict import Strict
 from longform.synthesis.asking import Attempt, Form, Log, Plan, Role
-from longform.tables.table import Table
+from longform.tables.table import Column, Table
 
 Read = Callable[[str], bytes]
 """Reads the file at a path or URL; raises UsageError if that cannot be done."""
+
+
+def unpacked(name: str, read: Read) -> bytes:
+    """
+    Return the content of a file, gzipped or not.
+
+    Raises:
+        UsageError: It cannot be read or unpacked.
+    """
+    content = read(name)
+    try:
+        return gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content
+    except (OSError, EOFError) as error:
+        raise UsageError(f"{name}: expected a gzipped file: {error}") from error
+
 
 Embed = Callable[[str, Sequence[str]], NDArray[np.float32]]
 """(model, texts) -> unit vectors, shape (texts, dimensions)."""
@@ -31,9 +48,6 @@ Embed = Callable[[str, Sequence[str]], NDArray[np.float32]]
 
 class SynthesisSettings(Protocol):
     """A configuration of any kind of synthesis."""
-
-    @property
-    def name(self) -> str: ...
 
     @property
     def seed(self) -> int: ...
@@ -138,6 +152,14 @@ class SynthesisWords(NamedTuple):
     columns: Sequence[str]  # those of the table that a terminal has room for
     notes: Sequence[str]  # lines below the table
     is_short: bool  # less was made than asked for
+
+
+def made_table(titles: Mapping[str, str], rows: Sequence[Mapping[str, Any]]) -> Table:
+    """Return the table `made` of counts under *titles*; the first column is a text that tells rows apart."""
+    first, *counts = (Column(name, "count", title) for name, title in titles.items())
+    columns = [first._replace(unit="text"), *counts]
+    shown = [{column.name: row[column.name] for column in columns} for row in rows]
+    return Table("made", columns, shown, key=[first.name])
 
 
 Settings = TypeVar("Settings", bound=SynthesisSettings)

@@ -14,7 +14,7 @@ from longform.keys import in_groups
 from longform.metrics.statistics import Estimate
 from longform.synthesis.asking import Attempt
 from longform.synthesis.key_points import account as key_points
-from longform.synthesis.multi_source import account as multi_source
+from longform.synthesis.multi_source import recipe as multi_source
 from longform.synthesis.written import account as written
 from longform.tables.cells import NOT_RECORDED, number
 from longform.tables.table import Axes, Column, Table, Value
@@ -216,30 +216,16 @@ def check_rows(attempts: Iterable[Attempt], checks: Mapping[str, str]) -> list[d
     counts = Counter((attempt.check, attempt.verdict) for attempt in attempts)
     rows: list[dict[str, Any]] = []
     for check, meaning in checks.items():
-        accepted, rejected, exhausted = (counts[check, verdict] for verdict in ("accepted", "rejected", "exhausted"))
-        rows.append(
-            {
-                "check": check,
-                "accepted_if": meaning,
-                "attempts": accepted + rejected + exhausted,
-                "accepted": accepted,
-                "rejected": rejected,
-                "exhausted": exhausted,
-            }
-        )
+        by_verdict = {verdict: counts[check, verdict] for verdict in ("accepted", "rejected", "exhausted")}
+        rows.append({"check": check, "accepted_if": meaning, "attempts": sum(by_verdict.values()), **by_verdict})
     return rows
 
 
 def exhausted_rows(haystack_id: str, attempts: Iterable[Attempt]) -> list[dict[str, Any]]:
     """Return the given-up items, with the last reason of each."""
+    names = {"check": "check", "subject": "subject", "number": "attempt", "reason": "reason"}
     return [
-        {
-            "haystack_id": haystack_id,
-            "check": attempt.check,
-            "subject": attempt.subject,
-            "attempt": attempt.number,
-            "reason": attempt.reason,
-        }
+        {"haystack_id": haystack_id, **{to: getattr(attempt, name) for name, to in names.items()}}
         for attempt in attempts
         if attempt.verdict == "exhausted"
     ]

@@ -19,7 +19,7 @@ from jobs.annotate import main as annotate
 from jobs.command.calling import Calling
 from jobs.command_line import main as command
 from jobs.stages.cluster import Cluster
-from jobs.synthesis.config import asks_models, read_config
+from jobs.synthesis.model_synthesis import asks_models, read_config
 from jobs.synthesize_models import main, synthesize_with_models
 from longform.errors import UsageError
 from longform.records import gold_documents

@@ -19,8 +19,7 @@ from actors.storage.folder import Folder
 from jobs.command.calling import Calling
 from jobs.evaluate import main as evaluate
 from jobs.stages.cluster import Cluster
-from jobs.synthesis.config import read_config
-from jobs.synthesis.model_synthesis import Synthesis
+from jobs.synthesis.model_synthesis import Synthesis, read_config
 from jobs.synthesize_models import main, synthesize_with_models
 from longform.errors import UsageError
 from longform.records import gold_documents

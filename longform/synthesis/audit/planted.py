@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Literal
 
 from pydantic import JsonValue
 
 from longform.records import Document
+from longform.settings.strict import Strict
 
 Kind = Literal["insight", "contradiction", "distractor"]
 
 
-class Planted(NamedTuple):
+class Planted(Strict):
     """
     A sentence that a document was made to state.
 
@@ -26,7 +27,7 @@ class Planted(NamedTuple):
     text: str  # the sentence, as it stands in the document
 
 
-class HaystackFacts(NamedTuple):
+class HaystackFacts(Strict):
     """
     The content of `haystacks/<haystack_id>.json`: how a haystack was made, and the statements planted in each document.
 
@@ -36,21 +37,8 @@ class HaystackFacts(NamedTuple):
 
     haystack_id: str
     settings: Mapping[str, JsonValue]
-    planted: list[Planted]
+    planted: tuple[Planted, ...]
     prose: Mapping[str, JsonValue] | None = None
-
-    def as_json(self) -> dict[str, JsonValue]:
-        return {
-            "haystack_id": self.haystack_id,
-            "settings": dict(self.settings),
-            "planted": [one._asdict() for one in self.planted],
-            "prose": None if self.prose is None else dict(self.prose),
-        }
-
-    @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> HaystackFacts:
-        planted = [Planted(**one) for one in content["planted"]]
-        return cls(content["haystack_id"], content["settings"], planted, content.get("prose"))
 
 
 # ---------------------------------------------------------------- their places

@@ -161,7 +161,9 @@ def finished_haystack(
     qrels = [
         Qrel(query_of[p.target_id], p.target_id, p.doc_id, 1) for p in planted if p.kind == "insight" and p.target_id
     ]
-    facts = HaystackFacts(composed.haystack_id, composed.settings, planted, prose)
+    facts = HaystackFacts(
+        haystack_id=composed.haystack_id, settings=composed.settings, planted=tuple(planted), prose=prose
+    )
     return Woven(composed.haystack_id, documents, composed.queries, composed.targets, qrels, facts)
 
 
@@ -300,7 +302,8 @@ def _insights(subtopic: Subtopic, query: Query, cast: Cast) -> Iterable[_Insight
 
 
 def _planted(doc_id: str, said: _Said) -> Planted:
-    return Planted(doc_id, said.target.target_id if said.target else None, said.kind, said.stated.text)
+    target_id = said.target.target_id if said.target else None
+    return Planted(doc_id=doc_id, target_id=target_id, kind=said.kind, text=said.stated.text)
 
 
 def _size_as_json(size: HaystackSize) -> dict[str, JsonValue]:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from longform.synthesis.asking import Ask, Plan, Reply, notes
+from longform.synthesis.asking import Ask, Plan, Read, Reply, ask_in_rounds, notes
 from longform.synthesis.grammar.haystack import ComposedHaystack, Parts
 from longform.synthesis.grammar.topic import number_in_words
 
@@ -111,34 +111,24 @@ def write_passages(jobs: Sequence[PassageJob], *, tries: int, stating: Stating) 
 
     *stating* finds other insights in the model's text beside the planted sentence.
     """
-    texts: dict[int, str] = {}
-    rejections: list[list[str]] = [[] for _ in jobs]
-    for _ in range(tries):
-        waiting = [place for place in range(len(jobs)) if place not in texts]
-        if not waiting:
-            break
-        replies = yield [passage_ask(jobs[place], rejections[place]) for place in waiting]
-        for place, reply in zip(waiting, replies, strict=True):
-            text, reason = read_passage(reply, jobs[place], stating)
-            if reason is None:
-                texts[place] = text
-            else:
-                rejections[place].append(reason)
-    return [Tried(texts.get(place), rejected) for place, rejected in enumerate(rejections)]
+
+    def ask(place: int, rejections: Sequence[str]) -> Ask:
+        return passage_ask(jobs[place], rejections)
+
+    def read(place: int, reply: Reply, _: int) -> Read:
+        if reply.text is None:
+            return Read(None, reply.failure or "no_reply", reply.call_id)
+        text = " ".join(reply.text.split())
+        return Read(text, unfit(text, jobs[place], stating), reply.call_id)
+
+    found = yield from ask_in_rounds(len(jobs), ask, read, most=tries)
+    return [Tried(None if one.reason else one.answer, (*one.earlier, *filter(None, [one.reason]))) for one in found]
 
 
 def passage_ask(job: PassageJob, rejections: Sequence[str]) -> Ask:
     """The next question for a passage, whose earlier replies were rejected for *rejections*."""
     wrong = notes([WISHES.get(reason, reason) for reason in rejections])
     return Ask("writer", PROMPT, {**job.fields, "notes": wrong})
-
-
-def read_passage(reply: Reply, job: PassageJob, stating: Stating) -> tuple[str, str | None]:
-    """Return the text of a reply, on one line, and why it is no passage; None if it is one."""
-    if reply.text is None:
-        return "", reply.failure or "no_reply"
-    text = " ".join(reply.text.split())
-    return text, unfit(text, job, stating)
 
 
 def unfit(text: str, job: PassageJob, stating: Stating) -> str | None:

@@ -13,10 +13,9 @@ from longform.keys import content_key, in_groups
 from longform.records import Document, Qrel, Query, Target
 from longform.synthesis.key_points.points import Selected
 from longform.synthesis.key_points.questions import TopicCell
-from longform.synthesis.key_points.search import RankedDocument
-from longform.synthesis.key_points.sources import SourceDocument, SourceQuestion
-from longform.synthesis.recipe import SynthesisWords
-from longform.tables.table import Column, Table
+from longform.synthesis.key_points.search import Searched, SourceDocument, SourceQuestion
+from longform.synthesis.recipe import SynthesisWords, made_table
+from longform.tables.table import Table
 
 ALL = "(all questions)"
 """The haystack under which attempts about questions stand before there is one for each."""
@@ -30,11 +29,8 @@ class AskedQuestion:
     """A question as far as it came."""
 
     question: SourceQuestion
-    kind: str | None  # simple, complex or vague; None: it was not decomposed
-    searches: Sequence[str]  # texts that were searched for
-    ranked: Sequence[RankedDocument]  # documents of the question, the best first
-    documents: Sequence[SourceDocument]  # the same, whole
-    fits: Sequence[float] | None  # cosine of the question and each segment of its documents; None: nobody looked
+    searched: Searched
+    documents: Sequence[SourceDocument]  # those that were found, whole, the best first
     n_extracted: int  # points of all documents before repetitions were merged
     points: Sequence[Selected]  # after it, kept ones and others
 
@@ -47,13 +43,13 @@ def haystack_rows(asked: AskedQuestion) -> HaystackRows:
     """Return the tables of a question: a haystack of its own, with its documents in the order of their rank."""
     question_id = asked.question.question_id
     targets = [
-        Target(target_id(question_id, one), "key_point", question_id, question_id, n, None, one.point.text)
+        Target(target_id(question_id, one), "key_point", question_id, question_id, n, None, one.text)
         for n, one in enumerate(asked.kept)
     ]
     qrels = [
         Qrel(question_id, target.target_id, doc_id, 1)
         for target, one in zip(targets, asked.kept, strict=True)
-        for doc_id in dict.fromkeys(grounds.doc_id for grounds in one.point.grounds)
+        for doc_id in dict.fromkeys(grounds.doc_id for grounds in one.grounds)
     ]
     documents = [
         Document(document.doc_id, question_id, n, document.title, document.text)
@@ -66,7 +62,7 @@ def haystack_rows(asked: AskedQuestion) -> HaystackRows:
 
 def target_id(question_id: str, point: Selected) -> str:
     """Return the id of a point as a target; two points of a question may have the same words."""
-    return content_key(question_id, list(point.numbers), point.point.text)
+    return content_key(question_id, list(point.numbers), point.text)
 
 
 # ---------------------------------------------------------------- the account
@@ -79,9 +75,9 @@ def question_account(asked: AskedQuestion) -> dict[str, Any]:
         "haystack_id": question_id,
         "question": asked.question.text,
         "facets": asked.question.facets,
-        "kind": asked.kind,
-        "searches": [*asked.searches],
-        "documents": [{**one._asdict()} for one in asked.ranked],
+        "kind": asked.searched.kind,
+        "searches": asked.searched.searches,
+        "documents": [one._asdict() for one in asked.searched.documents],
         "words": [len(document.text.split()) for document in asked.documents],
         "extracted": asked.n_extracted,
         "merged": len(asked.points),
@@ -90,11 +86,11 @@ def question_account(asked: AskedQuestion) -> dict[str, Any]:
         "points": [
             {
                 "target_id": target_id(question_id, one),
-                "point": one.point.text,
+                "point": one.text,
                 "score": one.score,
                 "kept": one.kept,
                 "numbers": [*one.numbers],
-                "spans": [{**grounds._asdict()} for grounds in one.point.grounds],
+                "spans": [grounds.model_dump(mode="json") for grounds in one.grounds],
             }
             for one in asked.points
         ],
@@ -117,22 +113,16 @@ def all_account(
         "cells": [{"category": c.category, "domain": c.domain, "wanted": per_cell, "made": n} for c, n in made.items()],
         "repeated_across_cells": repeated,
         "document_words": _spread(lengths) if lengths else None,
-        "segment_fit": _segment_fit([value for one in asked for value in one.fits or ()]),
+        "segment_fit": _segment_fit([value for one in asked for value in one.searched.fits or ()]),
         "scores": steps,
         "farthest_from_diagonal": farthest,
     }
 
 
 def _spread(lengths: Sequence[int]) -> dict[str, float]:
-    least, low, median, high, most = np.quantile(lengths, (0, 0.25, 0.5, 0.75, 1)).tolist()
-    return {
-        "least": least,
-        "quarter": low,
-        "median": median,
-        "three_quarters": high,
-        "most": most,
-        "mean": float(np.mean(lengths)),
-    }
+    names = ("least", "quarter", "median", "three_quarters", "most")
+    quartiles = np.quantile(lengths, (0, 0.25, 0.5, 0.75, 1)).tolist()
+    return dict(zip(names, quartiles, strict=True)) | {"mean": float(np.mean(lengths))}
 
 
 def _segment_fit(cosines: Sequence[float]) -> dict[str, float] | None:
@@ -199,8 +189,7 @@ def made(haystacks: Sequence[Mapping[str, Any]]) -> Table:
         }
         for category, some in sorted(categories.items())
     ]
-    columns = [Column(name, "text" if name == "category" else "count", title) for name, title in _COLUMNS.items()]
-    return Table("made", columns, rows, key=["category"])
+    return made_table(_COLUMNS, rows)
 
 
 def _notes(together: Mapping[str, Any], without: int, missing: int) -> list[str]:

@@ -1,21 +1,54 @@
-"""Points and the passages that say them: extracted from one document in rounds, each span looked up (LONG2RAG, 3.3)."""
+"""
+Points and the passages that say them (LONG2RAG, section 3.3 and appendix A.2).
+
+They are extracted from one document in rounds, each span looked up. Points of a question that say the same become one,
+so that every point stands in exactly one group; then each has its significance, P(YES) against P(NO) of the verifier's
+first word.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, Self
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from pydantic import JsonValue
-
-from longform.synthesis.asking import Ask, Log, Plan
-from longform.synthesis.key_points.replies import GROUNDED, POINT_NEW, POINTS, SPAN, Point, PointList
-from longform.synthesis.key_points.sources import SourceDocument
-from longform.synthesis.tries import Question, ask_until_read
+from longform.chat.first_word import stated_word, yes_probability
+from longform.settings.strict import Strict
+from longform.synthesis.asking import (
+    Ask,
+    Log,
+    Plan,
+    Read,
+    Reply,
+    ask_for,
+    ask_in_rounds,
+    ask_once,
+    notes,
+    numbered,
+    unverified,
+)
+from longform.synthesis.key_points.replies import (
+    GROUNDED,
+    MERGED,
+    PLACED,
+    POINT_NEW,
+    POINTS,
+    SCORED,
+    SIGNIFICANCE,
+    SIGNIFICANT,
+    SPAN,
+    Group,
+    GroupList,
+    Point,
+    PointList,
+)
+from longform.synthesis.key_points.search import SourceDocument
+from longform.synthesis.key_points.settings import ModelsSettings
 from longform.text.spans import locate
 from longform.text.words import words
 
 
-class Grounds(NamedTuple):
+class Grounds(Strict):
     """A passage of a document that says a point, as the document has it."""
 
     doc_id: str
@@ -25,57 +58,24 @@ class Grounds(NamedTuple):
     text: str
 
 
-class FoundPoint(NamedTuple):
+class FoundPoint(Strict):
     """A point and the passages that say it."""
 
     text: str
     grounds: tuple[Grounds, ...]
 
-    def as_json(self) -> dict[str, JsonValue]:
-        return {"text": self.text, "grounds": [{**one._asdict()} for one in self.grounds]}
 
-    @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> Self:
-        """Read a point back."""
-        return cls(content["text"], tuple(Grounds(**one) for one in content["grounds"]))
+class Selected(FoundPoint):
+    """A point of a question after repetitions were merged, with the passages of all points that it came from."""
 
-
-class Selected(NamedTuple):
-    """A point of a question after repetitions were merged."""
-
-    point: FoundPoint  # text, with the passages of all points that it came from
     numbers: tuple[int, ...]  # those of these points, from 1 in the order of the documents
     score: float | None  # P(YES), or its score by rank in [0, 1]; None: it could not be read
     kept: bool  # it is a key point of the benchmark
 
-    def as_json(self) -> dict[str, JsonValue]:
-        return {**self.point.as_json(), "numbers": [*self.numbers], "score": self.score, "kept": self.kept}
 
-    @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> Self:
-        """Read a point back."""
-        return cls(FoundPoint.from_json(content), tuple(content["numbers"]), content["score"], content["kept"])
-
-
-class PointGroup(NamedTuple):
-    """Points that say the same, by their numbers from 1, and what they say."""
-
-    text: str
-    numbers: tuple[int, ...]
-
-
-def joined(groups: Iterable[PointGroup], points: Sequence[FoundPoint]) -> list[tuple[FoundPoint, tuple[int, ...]]]:
-    """Return each group as a point with the passages of all its points, each passage once."""
-    return [
-        (
-            FoundPoint(
-                group.text,
-                tuple(dict.fromkeys(one for number in group.numbers for one in points[number - 1].grounds)),
-            ),
-            group.numbers,
-        )
-        for group in groups
-    ]
+def passages(group: Group, points: Sequence[FoundPoint]) -> tuple[Grounds, ...]:
+    """Return the passages of all *points* of a group, each once."""
+    return tuple(dict.fromkeys(one for number in group.numbers for one in points[number - 1].grounds))
 
 
 # ---------------------------------------------------------------- of one document
@@ -89,9 +89,8 @@ def extract(question: str, document: SourceDocument, *, rounds: int, replies: in
     found: list[FoundPoint] = []
     for number in range(rounds):
         subject = f"{document.doc_id}, round {number + 1}"
-        (read,) = yield from ask_until_read(
-            [Question(subject, _ask(question, document, found))], PointList, check=POINTS, most=replies, log=log
-        )
+        ask = _ask(question, document, found)
+        read = yield from ask_for(subject, ask, PointList, check=POINTS, most=replies, log=log)
         if read.reason is not None:
             break
         log.accept(POINTS, subject, read.call_id)
@@ -114,7 +113,7 @@ def _ask(question: str, document: SourceDocument, found: Sequence[FoundPoint]) -
 
 def _is_new(point: Point, found: Sequence[FoundPoint], log: Log, call_id: str | None) -> bool:
     if words(point.point) in [words(one.text) for one in found]:
-        log.reject(POINT_NEW, point.point, "found in an earlier round", call_id)
+        log.decide(POINT_NEW, point.point, "found in an earlier round", call_id)
         return False
     return True
 
@@ -122,29 +121,154 @@ def _is_new(point: Point, found: Sequence[FoundPoint], log: Log, call_id: str | 
 def _without_repetitions(added: Sequence[FoundPoint], log: Log, call_id: str | None) -> list[FoundPoint]:
     kept: dict[tuple[str, ...], FoundPoint] = {}
     for point in added:
-        if kept.setdefault(tuple(words(point.text)), point) is point:
-            log.accept(POINT_NEW, point.text, call_id)
-        else:
-            log.reject(POINT_NEW, point.text, "twice in one list", call_id)
+        is_new = kept.setdefault(tuple(words(point.text)), point) is point
+        log.decide(POINT_NEW, point.text, None if is_new else "twice in one list", call_id)
     return [*kept.values()]
 
 
 def _grounded(point: Point, document: SourceDocument, log: Log, call_id: str | None) -> FoundPoint | None:
     """Return *point* with those of its spans that stand in the document; None if none does."""
     grounds = [one for span in point.spans if (one := _looked_up(span, document, log, call_id)) is not None]
-    if grounds:
-        log.accept(GROUNDED, point.point, call_id)
-        return FoundPoint(point.point, tuple(dict.fromkeys(grounds)))
     why = f"none of {len(point.spans)} spans stands in the document" if point.spans else "no span"
-    log.reject(GROUNDED, point.point, why, call_id)
-    return None
+    if not log.decide(GROUNDED, point.point, None if grounds else why, call_id):
+        return None
+    return FoundPoint(text=point.point, grounds=tuple(dict.fromkeys(grounds)))
 
 
 def _looked_up(span: str, document: SourceDocument, log: Log, call_id: str | None) -> Grounds | None:
     place = locate(span, document.text)
+    why = f"does not stand in {document.doc_id}" if span.strip() else "says nothing"
+    log.decide(SPAN, span, why if place is None else None, call_id)
     if place is None:
-        why = f"does not stand in {document.doc_id}" if span.strip() else "says nothing"
-        log.reject(SPAN, span, why, call_id)
         return None
-    log.accept(SPAN, span, call_id)
-    return Grounds(document.doc_id, place.start, place.end, place.exact, document.text[place.start : place.end])
+    start, end, text = place.start, place.end, document.text[place.start : place.end]
+    return Grounds(doc_id=document.doc_id, start=start, end=end, exact=place.exact, text=text)
+
+
+# ---------------------------------------------------------------- of all documents together
+
+
+# ---------------------------------------------------------------- merging
+
+
+class GroupFaults(NamedTuple):
+    """The faults that keep groups from being a partition of the points."""
+
+    missing: list[int]  # numbers in no group
+    doubled: list[int]  # in several groups, or several times in one
+    unknown: list[int]  # of no point
+    empty: int  # groups without a number
+
+    def told(self) -> list[str]:
+        """Return each fault in words."""
+        named = {"in no group": self.missing, "in more than one group": self.doubled, "no point's": self.unknown}
+        said = [f"numbers {', '.join(map(str, numbers))}: {why}" for why, numbers in named.items() if numbers]
+        return said + ([f"{self.empty} groups without a number"] if self.empty else [])
+
+
+def faults_of(groups: Sequence[Group], n_points: int) -> GroupFaults:
+    """Return what keeps *groups* from being a partition of 1 to *n_points*."""
+    counts = Counter(number for group in groups for number in group.numbers)
+    known = range(1, n_points + 1)
+    return GroupFaults(
+        missing=[number for number in known if not counts[number]],
+        doubled=[number for number in known if counts[number] > 1],
+        unknown=sorted(number for number in counts if number not in known),
+        empty=sum(not group.numbers for group in groups),
+    )
+
+
+def mended(groups: Sequence[Group], points: Sequence[FoundPoint]) -> list[Group]:
+    """Return a partition: a number stays in its first group, and one in no group is a group of its own, at the end."""
+    taken: set[int] = set()
+    found: list[Group] = []
+    for group in groups:
+        numbers = [number for number in dict.fromkeys(group.numbers) if number not in taken]
+        numbers = [number for number in numbers if 1 <= number <= len(points)]
+        taken.update(numbers)
+        if numbers:
+            found.append(Group(point=group.point, numbers=tuple(numbers)))
+    alone = (number for number in range(1, len(points) + 1) if number not in taken)
+    return [*found, *(Group(point=points[number - 1].text, numbers=(number,)) for number in alone)]
+
+
+def merge(question: str, points: Sequence[FoundPoint], *, tries: int, log: Log) -> Plan[list[Group]]:
+    """
+    Return *points* in groups that say the same.
+
+    A list that is no partition is asked for again with its faults; the last one is mended by rule. If no list could be
+    read, every point stays one of its own.
+    """
+    if len(points) < 2:
+        return mended([], points)
+    groups: list[Group] = []
+    rejections: list[str] = []
+    fields = {"question": question, "points": numbered({"point": point.text} for point in points)}
+    for number in range(tries):
+        read = yield from ask_once(Ask("writer", "synthesize_merge_points", fields), rejections, GroupList)
+        last = number + 1 == tries
+        if read.reason is not None:
+            rejections.append(read.reason)
+            log.decide(MERGED, question, unverified(read), read.call_id, last=last)
+            continue
+        groups = list(read.answer.groups)
+        told = faults_of(groups, len(points)).told()
+        if log.decide(MERGED, question, "; ".join(told) or None, read.call_id, last=last):
+            break
+        rejections += told
+    for text, why in _misplaced(groups, points):
+        log.decide(PLACED, text, why)
+    return mended(groups, points)
+
+
+def _misplaced(groups: Sequence[Group], points: Sequence[FoundPoint]) -> Iterator[tuple[str, str]]:
+    """Give each point that a rule has to place, with how."""
+    faults = faults_of(groups, len(points))
+    for number in faults.missing:
+        yield points[number - 1].text, f"point {number} in no group: it stays a point of its own"
+    for number in faults.doubled:
+        yield points[number - 1].text, f"point {number} more than once: it stays in its first group"
+
+
+# ---------------------------------------------------------------- significance
+
+
+ALTERNATIVES = 20
+"""Tokens whose log probabilities are asked for, as many as providers give."""
+
+NO_PROBABILITY = "no_probability"
+NO_WORD = "no_yes_or_no"
+
+
+def scores(
+    question: str, points: Sequence[str], settings: ModelsSettings, *, replies: int, log: Log
+) -> Plan[list[float | None]]:
+    """Return P(YES) of each point, asked at once; None if no reply of *replies* could be read."""
+    wanted = ALTERNATIVES if settings.without_logprobs == "refuse" else None
+
+    def ask(place: int, failures: Sequence[str]) -> Ask:
+        fields = {"question": question, "point": points[place], "notes": notes(failures)}
+        return Ask("verifier", SIGNIFICANCE, fields, top_logprobs=wanted)
+
+    def read(place: int, reply: Reply, attempt: int) -> Read:
+        score, reason = _score(reply, settings)
+        if log.decide(SCORED, points[place], reason, reply.call_id, last=attempt == replies):
+            low = None if score >= settings.threshold else f"P(YES) {score:.3f} below {settings.threshold:g}"
+            log.decide(SIGNIFICANT, points[place], low, reply.call_id)
+        return Read(None if reason else score, reason, reply.call_id)
+
+    found = yield from ask_in_rounds(len(points), ask, read, most=replies)
+    return [one.answer for one in found]
+
+
+def _score(reply: Reply, settings: ModelsSettings) -> tuple[float, str | None]:
+    """Return P(YES) and None, or why it cannot be told."""
+    if reply.text is None:
+        return 0.0, reply.failure or "no_reply"
+    word = stated_word(reply.text)
+    if word is None:
+        return 0.0, NO_WORD
+    if settings.without_logprobs == "answers":
+        return float(word == "yes"), None
+    score = yes_probability(reply.logprobs)
+    return (0.0, NO_PROBABILITY) if score is None else (score, None)

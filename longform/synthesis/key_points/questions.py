@@ -7,7 +7,18 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from longform.keys import content_key
-from longform.synthesis.asking import Ask, Log, Plan, Read, Role, read_reply
+from longform.synthesis.asking import (
+    Ask,
+    Log,
+    Plan,
+    Question,
+    Read,
+    Role,
+    ask_for,
+    ask_until_read,
+    read_reply,
+    unverified,
+)
 from longform.synthesis.key_points.replies import (
     FORMED,
     IN_CELL,
@@ -20,7 +31,6 @@ from longform.synthesis.key_points.replies import (
     Sorted,
 )
 from longform.synthesis.key_points.settings import EvolvedQuestions, KeyPointSynthesis
-from longform.synthesis.tries import Question, ask_until_read, unverified
 from longform.text.words import stems
 
 
@@ -54,8 +64,9 @@ def read_question(
             return ReadQuestion(met, None, suits=False)
     if not is_sorted:
         return ReadQuestion(met, None, suits=True)
-    (read,) = yield from ask_until_read(
-        [Question(text, sort_ask("planner", text, settings))],
+    read = yield from ask_for(
+        text,
+        sort_ask("planner", text, settings),
         Sorted,
         check=SORTED,
         most=settings.replies,
@@ -70,15 +81,13 @@ def read_question(
 
 def _criteria(text: str, settings: KeyPointSynthesis, least: int, log: Log) -> Plan[int | None]:
     ask = Ask("planner", "synthesize_criteria", {"question": text})
-    (read,) = yield from ask_until_read([Question(text, ask)], Criteria, check=SUITABLE, most=settings.replies, log=log)
+    read = yield from ask_for(text, ask, Criteria, check=SUITABLE, most=settings.replies, log=log)
     if read.reason is not None:
         return None
-    met: int = read.answer.n_met
-    if met >= least:
-        log.accept(SUITABLE, text, read.call_id)
-    else:
-        missed = [name for name, is_met in read.answer.model_dump().items() if not is_met]
-        log.reject(SUITABLE, text, f"meets {met} of 5 criteria; not {', '.join(missed)}", read.call_id)
+    missed = [name for name, is_met in read.answer.model_dump().items() if not is_met]
+    met = 5 - len(missed)
+    fault = f"meets {met} of 5 criteria; not {', '.join(missed)}" if met < least else None
+    log.decide(SUITABLE, text, fault, read.call_id)
     return met
 
 
@@ -120,9 +129,11 @@ class _Evolving:
         assert isinstance(self.settings.questions, EvolvedQuestions)
         return self.settings.questions
 
-    @property
-    def is_full(self) -> bool:
-        return len(self.accepted) >= self.asked.per_cell
+    def accepts(self, check: str, text: str, fault: str | None, read: Read, told: str) -> bool:
+        """Note the verdict of a check on a question; if it has a fault, the next prompt is *told*."""
+        if fault is not None:
+            self.faults.append(told)
+        return self.log.decide(check, text, fault, read.call_id)
 
 
 def evolve(cell: TopicCell, seeds: Sequence[str], settings: KeyPointSynthesis, log: Log) -> Plan[list[str]]:
@@ -138,7 +149,7 @@ def evolve(cell: TopicCell, seeds: Sequence[str], settings: KeyPointSynthesis, l
         reads = [read_reply(reply, QuestionList) for reply in replies]
         found = [(text, read) for read in reads for text in _listed(work, read)]
         yield from _screen(work, seed, found)
-        if work.is_full:
+        if len(work.accepted) >= work.asked.per_cell:
             break
     return work.accepted
 
@@ -159,19 +170,21 @@ def _evolve_ask(work: _Evolving, seed: str, way: str) -> Ask:
 def _listed(work: _Evolving, read: Read) -> list[str]:
     name = f"{work.cell.category}, {work.cell.domain}"
     reason = unverified(read) if read.reason is not None else None if read.answer.questions else "an empty list"
-    if reason is not None:
-        work.log.reject(LISTED, name, reason, read.call_id)
-        return []
-    work.log.accept(LISTED, name, read.call_id)
-    return [*read.answer.questions]
+    return [*read.answer.questions] if work.log.decide(LISTED, name, reason, read.call_id) else []
 
 
 def _screen(work: _Evolving, seed: str, found: Sequence[tuple[str, Read]]) -> Plan[None]:
     """Accept what is a question, new, and read as one of the cell by somebody who is not told the cell."""
     fresh: list[str] = []
     for text, read in found:
-        if _formed(work, text, read) and _new(work, seed, fresh, text, read):
-            fresh.append(text)
+        formed = text.rstrip().endswith("?") and len(text.split()) > 2
+        if work.accepts(FORMED, text, None if formed else "no question", read, "one was no question"):
+            other = next(
+                (one for one in (seed, *work.accepted, *fresh) if overlap(text, one) >= work.asked.alike), None
+            )
+            why = None if other is None else "its seed" if other is seed else f"repeats {other!r}"
+            if work.accepts(NEW, text, why, read, f"one was too much like {other!r}"):
+                fresh.append(text)
     fresh = fresh[: work.asked.per_cell - len(work.accepted)]
     if not fresh:
         return
@@ -186,36 +199,10 @@ def _screen(work: _Evolving, seed: str, found: Sequence[tuple[str, Read]]) -> Pl
     )
     for text, read in zip(fresh, reads, strict=True):
         if read.reason is None:
-            _place(work, text, cell_of(read.answer, settings), read)
-
-
-def _formed(work: _Evolving, text: str, read: Read) -> bool:
-    if text.rstrip().endswith("?") and len(text.split()) > 2:
-        work.log.accept(FORMED, text, read.call_id)
-        return True
-    work.log.reject(FORMED, text, "no question", read.call_id)
-    work.faults.append("one was no question")
-    return False
-
-
-def _new(work: _Evolving, seed: str, fresh: Sequence[str], text: str, read: Read) -> bool:
-    for other in (seed, *work.accepted, *fresh):
-        if overlap(text, other) >= work.asked.alike:
-            why = "its seed" if other is seed else f"repeats {other!r}"
-            work.log.reject(NEW, text, why, read.call_id)
-            work.faults.append(f"one was too much like {other!r}")
-            return False
-    work.log.accept(NEW, text, read.call_id)
-    return True
-
-
-def _place(work: _Evolving, text: str, found: TopicCell, read: Read) -> None:
-    if found == work.cell:
-        work.log.accept(IN_CELL, text, read.call_id)
-        work.accepted.append(text)
-        return
-    work.log.reject(IN_CELL, text, f"read as {found.category}, {found.domain}", read.call_id)
-    work.faults.append(f"one was read as {found.category}, {found.domain}")
+            cell = cell_of(read.answer, settings)
+            why = None if cell == work.cell else f"read as {cell.category}, {cell.domain}"
+            if work.accepts(IN_CELL, text, why, read, f"one was {why}"):
+                work.accepted.append(text)
 
 
 def overlap(first: str, second: str) -> float:

@@ -4,45 +4,36 @@ from __future__ import annotations
 
 import hashlib
 from collections import ChainMap
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
 from longform.chat.call import capabilities
-from longform.errors import UsageError
+from longform.errors import LongformError, UsageError
 from longform.formats.rows import HaystackRows
-from longform.keys import content_key
+from longform.keys import content_key, in_groups
 from longform.synthesis.asking import Log, Plan
 from longform.synthesis.key_points import account
-from longform.synthesis.key_points.account import AskedQuestion
-from longform.synthesis.key_points.points import FoundPoint, Selected, extract, joined
-from longform.synthesis.key_points.questions import TopicCell, evolve, read_question
+from longform.synthesis.key_points.account import ALL, AskedQuestion
+from longform.synthesis.key_points.calls import EVOLVE, EXTRACT, READ, SEARCH, SELECT, STEPS, planned_calls
+from longform.synthesis.key_points.points import FoundPoint, Selected, extract, merge, passages, scores
+from longform.synthesis.key_points.questions import TopicCell, evolve, question_id, read_question
 from longform.synthesis.key_points.replies import CHECKS, FORMS, KEPT
 from longform.synthesis.key_points.rules import extract_by_rules, select_by_rules
-from longform.synthesis.key_points.search import Corpus, RankedDocument, find_documents
-from longform.synthesis.key_points.selection import merge, scores
-from longform.synthesis.key_points.settings import ROLES, EvolvedQuestions, KeyPointSynthesis
-from longform.synthesis.key_points.sources import (
+from longform.synthesis.key_points.search import (
+    Corpus,
+    Searched,
     SourceDocument,
     SourceQuestion,
     drawn,
+    find_documents,
     longest_answered,
     read_documents,
     read_questions,
 )
-from longform.synthesis.key_points.works import (
-    EVOLVE,
-    EXTRACT,
-    READ,
-    SEARCH,
-    SELECT,
-    KeyPointWorks,
-    Sources,
-    WorksLeft,
-    planned_calls,
-)
-from longform.synthesis.recipe import Job, Pieces, PlannedCalls, Read, Recipe, Step, SynthesisKind, Work
+from longform.synthesis.key_points.settings import ROLES, EvolvedQuestions, KeyPointSynthesis
+from longform.synthesis.recipe import Job, Piece, Pieces, PlannedCalls, Read, Recipe, Step, SynthesisKind, Work
 
 _PLANS_VERSION = 1  # raised by a change of the plans that changes a benchmark
 _UNKNOWN = SourceDocument("unknown", None, "There is no telling before a search is answered. " * 300)
@@ -51,6 +42,14 @@ _UNKNOWN = SourceDocument("unknown", None, "There is no telling before a search 
 _REHEARSED_WORDS = 20  # of a question
 _LEFT_OUT = {"name", "documents", "prompts", *ROLES}
 """Settings that decide nothing by themselves; the content of files does, the versions of prompts, and models."""
+
+
+class Sources(NamedTuple):
+    """The content of the files that a configuration names."""
+
+    documents: Sequence[SourceDocument]
+    questions: Sequence[SourceQuestion]  # or seeds of them
+    digests: Sequence[Mapping[str, str]]  # {"name", "sha256"} of each file
 
 
 class KeyPointRecipe(Recipe[KeyPointSynthesis]):
@@ -67,12 +66,7 @@ class KeyPointRecipe(Recipe[KeyPointSynthesis]):
         said |= {role: chat.identity for role, chat in settings.chats.items()}
         asked = list(prompts) if settings.chats else []
         self._key = content_key("key points", _PLANS_VERSION, said, asked, [one["sha256"] for one in sources.digests])
-        self._works = KeyPointWorks(settings, sources.questions, self._key)
-
-    @property
-    def steps(self) -> list[Step]:
-        """Return the steps that this configuration has."""
-        return self._works.steps
+        self._read_keys = [content_key("read question", self._key, one._asdict()) for one in sources.questions]
 
     @property
     def encoders(self) -> list[str]:
@@ -97,27 +91,120 @@ class KeyPointRecipe(Recipe[KeyPointSynthesis]):
                 "another model, or set models.without_logprobs: answers, by which YES is 1 and NO is 0"
             )
 
-    def works(self, step: str, pieces: Pieces) -> list[Work]:
-        """
-        Return the works of a step as far as the pieces of earlier steps decide them.
+    # ------------------------------------------------------------ works
 
-        Raises:
-            LongformError: No question is left.
-        """
-        return self._works.of_step(step, pieces)
+    @property
+    def _evolved(self) -> EvolvedQuestions | None:
+        """Return the settings of new questions; None if questions are given."""
+        questions = self.settings.questions
+        return questions if isinstance(questions, EvolvedQuestions) else None
+
+    @property
+    def steps(self) -> list[Step]:
+        questions = self.settings.questions
+        left_out = {*(() if questions.is_read else (READ,)), *(() if questions.kind == "evolved" else (EVOLVE,))}
+        return [step for step in STEPS if step.name not in left_out]
+
+    def works(self, step: str, pieces: Pieces) -> list[Work]:
+        if step == READ:
+            pairs = zip(self._read_keys, self._sources.questions, strict=True)
+            return [Work(key, ALL, {"question": {**question._asdict()}}) for key, question in pairs]
+        if step == EVOLVE:
+            return list(self._cells(pieces).values())
+        questions = self._questions(pieces)
+        if not questions:
+            return self._none_left(pieces)
+        works: Mapping[str, Callable[[SourceQuestion, Pieces], list[Work]]] = {
+            SEARCH: lambda question, _: [self._search_of(question)],
+            EXTRACT: self._extractions,
+            SELECT: self._selections,
+        }
+        return [work for question in questions for work in works[step](question, pieces)]
+
+    def _none_left(self, pieces: Pieces) -> list[Work]:
+        """Return nothing while questions may still come; raise if none will."""
+        waits = [
+            *(self._read_keys if self.settings.questions.is_read else ()),
+            *(work.key for work in self._cells(pieces).values()),
+        ]
+        if all(key in pieces for key in waits):
+            raise LongformError(f"{self.settings.name}: no question is left; the checks of questions accepted none")
+        return []
+
+    def _questions(self, pieces: Pieces) -> list[SourceQuestion]:
+        """Return the questions that are known, each once."""
+        if self._evolved:
+            made = [
+                SourceQuestion(question_id(text), text, {**cell._asdict()})
+                for cell, texts in self._made(pieces).items()
+                for text in texts
+            ]
+            return list({question.question_id: question for question in reversed(made)}.values())[::-1]
+        if not self.settings.questions.is_read:
+            return list(self._sources.questions)
+        return [question.with_facets(**piece.content["facets"]) for question, piece in self._suited(pieces)]
+
+    def _made(self, pieces: Pieces) -> dict[TopicCell, list[str]]:
+        """Cell -> its new questions; nothing if questions are given."""
+        works = self._cells(pieces).items()
+        return {cell: pieces[work.key].content["questions"] for cell, work in works if work.key in pieces}
+
+    def _suited(self, pieces: Pieces) -> list[tuple[SourceQuestion, Piece]]:
+        """Return the questions of the files that stay, as they were read."""
+        read = zip(self._sources.questions, map(pieces.get, self._read_keys), strict=True)
+        return [(question, piece) for question, piece in read if piece is not None and piece.content["suits"]]
+
+    def _cells(self, pieces: Pieces) -> dict[TopicCell, Work]:
+        """Return the work of each cell; a seed of a category is one that meets most criteria."""
+        if self._evolved is None:
+            return {}
+        suited = sorted(self._suited(pieces), key=lambda pair: -(pair[1].content["met"] or 0))
+        seeds = in_groups((piece.content["facets"].get("category", ""), question.text) for question, piece in suited)
+        settings, found = self.settings, {}
+        for category in settings.categories:
+            for domain in settings.domains:
+                chosen: JsonValue = [*seeds.get(category, [])[: self._evolved.seeds]]
+                payload: JsonValue = {"category": category, "domain": domain, "seeds": chosen}
+                found[TopicCell(category, domain)] = Work(content_key("evolve", self._key, payload), ALL, payload)
+        return found
+
+    def _search_of(self, question: SourceQuestion) -> Work:
+        """Return the search for the documents of a question."""
+        return Work(self._key_of("search", question), question.question_id, {"question": question.text})
+
+    def _extractions(self, question: SourceQuestion, pieces: Pieces) -> list[Work]:
+        searched = self._search_of(question).key
+        if searched not in pieces:
+            return []
+        content = pieces[searched].content
+        fetched = {one["doc_id"]: one for one in content["fetched"]}
+        return [
+            Work(
+                self._key_of("extract", question, doc_id, fetched.get(doc_id)),
+                question.question_id,
+                {"question": question.text, "doc_id": doc_id},
+                needs=(searched,) if doc_id in fetched else (),
+                doc_index=n,
+            )
+            for n, (doc_id, _) in enumerate(content["documents"])
+        ]
+
+    def _selections(self, question: SourceQuestion, pieces: Pieces) -> list[Work]:
+        """Return the selection of a question's points if its documents are known."""
+        if self._search_of(question).key not in pieces:
+            return []
+        needs = tuple(work.key for work in self._extractions(question, pieces))
+        key = self._key_of("select", question, list(needs))
+        return [Work(key, question.question_id, {"question": question.text}, needs=needs)]
+
+    def _key_of(self, name: str, question: SourceQuestion, *more: object) -> str:
+        return content_key(name, self._key, question.question_id, question.text, *more)
 
     # ------------------------------------------------------------ plans
 
     def plan(self, job: Job, log: Log) -> Plan[JsonValue]:
-        """Return the plan of a question that is read, of a cell, a search, a document, or a selection."""
-        plans = {
-            READ: self._read,
-            EVOLVE: self._evolve,
-            SEARCH: self._search,
-            EXTRACT: self._extract,
-            SELECT: self._select,
-        }
-        return plans[job.step](job, log)
+        plans = (self._read, self._evolve, self._search, self._extract, self._select)
+        return dict(zip((step.name for step in STEPS), plans, strict=True))[job.step](job, log)
 
     def _read(self, job: Job, log: Log) -> Plan[JsonValue]:
         question = SourceQuestion(**job.payload["question"])
@@ -140,13 +227,7 @@ class KeyPointRecipe(Recipe[KeyPointSynthesis]):
         found = yield from find_documents(
             job.payload["question"], self._corpus, settings.search, log, replies=settings.replies, embed=job.embed
         )
-        return {
-            "kind": found.kind,
-            "searches": [*found.searches],
-            "documents": [[*one] for one in found.documents],
-            "fits": None if found.fits is None else [*found.fits],
-            "fetched": [{**document._asdict()} for document in found.fetched],
-        }
+        return found.model_dump(mode="json")
 
     def _extract(self, job: Job, log: Log) -> Plan[JsonValue]:
         question, doc_id = job.payload["question"], job.payload["doc_id"]
@@ -157,29 +238,33 @@ class KeyPointRecipe(Recipe[KeyPointSynthesis]):
         else:
             rounds, replies = settings.models.rounds, settings.replies
             points = yield from extract(question, document, rounds=rounds, replies=replies, log=log)
-        return {"points": [point.as_json() for point in points]}
+        return {"points": [point.model_dump(mode="json") for point in points]}
 
     def _select(self, job: Job, log: Log) -> Plan[JsonValue]:
         question, settings = job.payload["question"], self.settings
-        points = [FoundPoint.from_json(one) for piece in job.needed for one in piece["points"]]
+        points = [FoundPoint.model_validate(one) for piece in job.needed for one in piece["points"]]
         if settings.extraction == "rules":
             selected = select_by_rules(question, points, settings.rules, log)
         else:
             selected = yield from self._scored(question, points, log)
-        if any(one.kept for one in selected):
-            log.accept(KEPT, question)
-        else:
-            log.reject(KEPT, question, f"no key point among {len(selected)} points", last=True)
-        return {"n_extracted": len(points), "points": [one.as_json() for one in selected]}
+        fault = None if any(one.kept for one in selected) else f"no key point among {len(selected)} points"
+        log.decide(KEPT, question, fault, last=True)
+        return {"n_extracted": len(points), "points": [one.model_dump(mode="json") for one in selected]}
 
     def _scored(self, question: str, points: Sequence[FoundPoint], log: Log) -> Plan[list[Selected]]:
         settings, models = self.settings, self.settings.models
         groups = yield from merge(question, points, tries=models.merges, log=log)
-        merged = joined(groups, points)
-        found = yield from scores(question, [one.text for one, _ in merged], models, replies=settings.replies, log=log)
+        texts = [group.point for group in groups]
+        found = yield from scores(question, texts, models, replies=settings.replies, log=log)
         return [
-            Selected(point, numbers, score, kept=score is not None and score >= models.threshold)
-            for (point, numbers), score in zip(merged, found, strict=True)
+            Selected(
+                text=group.point,
+                grounds=passages(group, points),
+                numbers=group.numbers,
+                score=score,
+                kept=score is not None and score >= models.threshold,
+            )
+            for group, score in zip(groups, found, strict=True)
         ]
 
     # ------------------------------------------------------------ what comes of it
@@ -189,50 +274,34 @@ class KeyPointRecipe(Recipe[KeyPointSynthesis]):
         return (account.haystack_rows(asked) for asked in self._asked(pieces) if asked.kept)
 
     def accounts(self, pieces: Pieces) -> list[dict[str, Any]]:
-        """Count what came of all questions, and of each."""
         asked = list(self._asked(pieces))
-        made = {cell: len(texts) for cell, texts in self._works.made(pieces).items()}
-        per_cell = self._works.evolved.per_cell if self._works.evolved else 0
-        repeated = sum(made.values()) - len(asked) if self._works.evolved else 0
+        made = {cell: len(texts) for cell, texts in self._made(pieces).items()}
+        per_cell = self._evolved.per_cell if self._evolved else 0
+        repeated = sum(made.values()) - len(asked) if self._evolved else 0
         with_scores = self.settings.extraction == "models"
         together = account.all_account(asked, made, per_cell, repeated, with_scores=with_scores)
-        return [{**together}, *({**account.question_account(one)} for one in asked)]
+        return [together, *map(account.question_account, asked)]
 
     def _asked(self, pieces: Pieces) -> Iterator[AskedQuestion]:
-        for question in self._works.questions(pieces):
-            found = pieces[self._works.search(question).key].content
-            ranked = [RankedDocument(*one) for one in found["documents"]]
-            (select,) = self._works.selections(question, pieces)
-            content = pieces[select.key].content
+        for question in self._questions(pieces):
+            content = pieces[self._search_of(question).key].content
+            found = Searched.model_validate(content)
+            documents = _with_fetched(self._documents, [content])
+            (select,) = self._selections(question, pieces)
+            selected = pieces[select.key].content
             yield AskedQuestion(
                 question=question,
-                kind=found["kind"],
-                searches=found["searches"],
-                ranked=ranked,
-                documents=[_with_fetched(self._documents, [found])[one.doc_id] for one in ranked],
-                fits=found["fits"],
-                n_extracted=content["n_extracted"],
-                points=[Selected.from_json(one) for one in content["points"]],
+                searched=found,
+                documents=[documents[one.doc_id] for one in found.documents],
+                n_extracted=selected["n_extracted"],
+                points=[Selected.model_validate(one) for one in selected["points"]],
             )
 
     # ------------------------------------------------------------ before it is made
 
     def planned(self, left: Mapping[str, Sequence[Work]]) -> list[PlannedCalls]:
         """Bound the calls that are left; of questions that are not there yet, as many as can come."""
-        n_readings, n_cells = len(left.get(READ, ())), len(left.get(EVOLVE, ()))
-        coming = n_readings if self._works.reads else 0
-        if self._works.evolved:
-            coming = self._works.evolved.per_cell * n_cells
-        n_searches = len(left[SEARCH]) + coming
-        works = WorksLeft(
-            readings=n_readings,
-            cells=n_cells,
-            searches=n_searches,
-            least_documents=len(left[EXTRACT]) + n_searches,
-            documents=len(left[EXTRACT]) + n_searches * self._most_documents,
-            questions=len(left[SELECT]) + n_searches,
-        )
-        return planned_calls(self.settings, works)
+        return planned_calls(self.settings, {step: len(works) for step, works in left.items()}, self._most_documents)
 
     @property
     def _most_documents(self) -> int:

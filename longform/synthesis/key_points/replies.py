@@ -17,10 +17,6 @@ class Criteria(Form):
     complex: bool
     asks_for_opinion: bool
 
-    @property
-    def n_met(self) -> int:
-        return sum((self.not_common_sense, self.clear, self.unambiguous, self.complex, self.asks_for_opinion))
-
 
 class Sorted(Form):
     category: int  # from 1

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from longform.retrieval.bm25 import Bm25
 from longform.synthesis.asking import Log
-from longform.synthesis.key_points.points import FoundPoint, Grounds, PointGroup, Selected, joined
-from longform.synthesis.key_points.replies import ALONE, IN_RANK, LENGTH, MERGED, ON_QUESTION, SPECIFIC
-from longform.synthesis.key_points.search import K1, B
+from longform.synthesis.key_points.points import FoundPoint, Grounds, Selected, passages
+from longform.synthesis.key_points.replies import ALONE, IN_RANK, LENGTH, MERGED, ON_QUESTION, SPECIFIC, Group
+from longform.synthesis.key_points.search import K1, B, SourceDocument
 from longform.synthesis.key_points.settings import RulesSettings
-from longform.synthesis.key_points.sources import SourceDocument
 from longform.synthesis.written.insights import is_specific, names
 from longform.text.sentences import Sentence, sentences
 from longform.text.stand_alone import stands_alone
@@ -30,15 +28,15 @@ def extract_by_rules(question: str, document: SourceDocument, settings: RulesSet
     asked = set(stems(question))
     found: dict[str, FoundPoint] = {}
     for sentence in unwrapped_sentences(document.text):
-        text = " ".join(sentence.text.split())
-        refused = _refused(text, asked, settings)
-        if refused is not None:
-            log.reject(refused.check, text, refused.reason)
+        text, passage = " ".join(sentence.text.split()), document.text[sentence.start : sentence.end]
+        check, fault = _verdict(text, asked, settings)
+        if fault is not None:
+            log.decide(check, text, fault)
         elif text not in found:
-            passage = document.text[sentence.start : sentence.end]
-            grounds = Grounds(document.doc_id, sentence.start, sentence.end, text == passage, passage)
-            found[text] = FoundPoint(text, (grounds,))
-            log.accept(ON_QUESTION, text)
+            place = {"doc_id": document.doc_id, "start": sentence.start, "end": sentence.end}
+            grounds = Grounds.model_validate({**place, "exact": text == passage, "text": passage})
+            found[text] = FoundPoint(text=text, grounds=(grounds,))
+            log.accept(check, text)
     return [*found.values()]
 
 
@@ -47,23 +45,17 @@ def unwrapped_sentences(text: str) -> list[Sentence]:
     return sentences(_WRAPPED.sub(lambda match: " " * len(match[0]), text))
 
 
-class _Refused(NamedTuple):
-    check: str
-    reason: str
-
-
-def _refused(text: str, asked: set[str], settings: RulesSettings) -> _Refused | None:
+def _verdict(text: str, asked: set[str], settings: RulesSettings) -> tuple[str, str | None]:
+    """Return the first check that rejects a sentence, with the reason; the last one without if all accept."""
     n_words = len(text.split())
     if not settings.least_words <= n_words <= settings.most_words:
-        return _Refused(LENGTH, f"{n_words} words")
+        return LENGTH, f"{n_words} words"
     if not stands_alone(text):
-        return _Refused(ALONE, "a question, an exclamation, or an opening that points back")
+        return ALONE, "a question, an exclamation, or an opening that points back"
     if not is_specific(text):
-        return _Refused(SPECIFIC, "no number, date or name")
+        return SPECIFIC, "no number, date or name"
     shared = len(asked & set(stems(text)))
-    if shared < settings.shared_stems:
-        return _Refused(ON_QUESTION, f"{shared} stems of the question")
-    return None
+    return ON_QUESTION, f"{shared} stems of the question" if shared < settings.shared_stems else None
 
 
 # ---------------------------------------------------------------- of all documents together
@@ -75,46 +67,41 @@ def select_by_rules(question: str, points: Sequence[FoundPoint], settings: Rules
 
     A score is a share of the best one's; it ranks, and is no probability.
     """
-    groups = joined(list(grouped([point.text for point in points], settings.alike, log)), points)
+    groups = list(grouped([point.text for point in points], settings.alike, log))
     if not groups:
         return []
-    texts = [stems(point.text) for point, _ in groups]
+    texts = [stems(group.point) for group in groups]
     raw = np.round(Bm25(texts, k1=K1, b=B).scores(stems(question)), _DIGITS)
     best = float(raw.max()) or 1.0
-    order = sorted(range(len(groups)), key=lambda place: -raw[place])
     found: list[Selected] = []
-    for rank, place in enumerate(order):
-        kept = rank < settings.most
-        point, numbers_of = groups[place]
-        if kept:
-            log.accept(IN_RANK, point.text)
-        else:
-            log.reject(IN_RANK, point.text, f"rank {rank + 1}, after {settings.most}")
-        found.append(Selected(point, numbers_of, round(float(raw[place]) / best, _DIGITS), kept))
+    for rank, place in enumerate(sorted(range(len(groups)), key=lambda place: -raw[place]), start=1):
+        group, score = groups[place], round(float(raw[place]) / best, _DIGITS)
+        kept = log.decide(
+            IN_RANK, group.point, None if rank <= settings.most else f"rank {rank}, after {settings.most}"
+        )
+        grounds = passages(group, points)
+        found.append(Selected(text=group.point, grounds=grounds, numbers=group.numbers, score=score, kept=kept))
     return found
 
 
-class _PointSaid(NamedTuple):
-    stems: frozenset[str]
-    specifics: frozenset[str]  # numbers and names
-
-
-def grouped(texts: Sequence[str], alike: float, log: Log) -> Iterator[PointGroup]:
+def grouped(texts: Sequence[str], alike: float, log: Log) -> Iterator[Group]:
     """Give groups of texts with the same numbers and names that share *alike* of their stems with the first of it."""
-    groups: list[tuple[_PointSaid, list[int]]] = []
+    groups: list[tuple[set[str], set[str], list[int]]] = []  # stems and specifics of the first, numbers of all
     for number, text in enumerate(texts, start=1):
-        said = _PointSaid(frozenset(stems(text)), frozenset(numbers(text)) | frozenset(names(text)))
-        same = next((members for first, members in groups if _say_the_same(first, said, alike)), None)
+        said, specifics = set(stems(text)), {*numbers(text), *names(text)}
+        same = next(
+            (
+                members
+                for first, others, members in groups
+                if others == specifics and len(first & said) >= alike * len(first | said)
+            ),
+            None,
+        )
         if same is None:
-            groups.append((said, [number]))
+            groups.append((said, specifics, [number]))
             log.accept(MERGED, text)
         else:
             same.append(number)
-            log.reject(MERGED, text, f"says what point {same[0]} says")
-    for _, members in groups:
-        yield PointGroup(texts[members[0] - 1], tuple(members))
-
-
-def _say_the_same(first: _PointSaid, second: _PointSaid, alike: float) -> bool:
-    both, either = first.stems & second.stems, first.stems | second.stems
-    return first.specifics == second.specifics and len(both) >= alike * len(either)
+            log.decide(MERGED, text, f"says what point {same[0]} says")
+    for _, _, members in groups:
+        yield Group(point=texts[members[0] - 1], numbers=tuple(members))

@@ -5,28 +5,143 @@ Search endpoints answer over HTTP:
 
     POST URL  {"query": "...", "n": 5}  ->  [{"id", "title", "text", "url"}, ...]
 
-A document needs `text`, and `id` or `url`, which is its id then; `text` is the whole document and no snippet.
+A document needs `text`, and `id` or `url`, which is its id then; `text` is the whole document and no snippet. Files
+hold, gzipped or not:
+
+    documents.jsonl   {"id", "text"}, and "title" if there is one
+    questions.jsonl   {"query" or "question"}, and "query_id" or "question_id", "category", "domain", "answer"
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
-from pydantic import ValidationError
+from pydantic import AliasChoices, Field, ValidationError
 
-from longform.formats.fields import Entry, Filled
+from longform.errors import UsageError
+from longform.formats.fields import Entry, Filled, Record
+from longform.formats.json_files import json_lines
+from longform.keys import content_key, stable_seed
 from longform.retrieval.bm25 import Bm25, stem_documents
-from longform.synthesis.asking import Ask, Log, Plan, Reply
+from longform.settings.strict import Strict
+from longform.synthesis.asking import Ask, Log, Plan, Reply, ask_for
 from longform.synthesis.key_points.replies import DECOMPOSED, FOUND, SEARCHED, Decomposed
 from longform.synthesis.key_points.settings import EndpointSettings, SearchSettings
-from longform.synthesis.key_points.sources import SourceDocument
-from longform.synthesis.recipe import Embed
-from longform.synthesis.tries import Question, ask_until_read
+from longform.synthesis.recipe import Embed, Read, unpacked
 from longform.text.words import stems
+
+
+class SourceDocument(NamedTuple):
+    doc_id: str
+    title: str | None
+    text: str
+
+
+class SourceQuestion(NamedTuple):
+    """A question of a file, or one that was made."""
+
+    question_id: str
+    text: str
+    facets: dict[str, str]  # category and domain, as far as they are known
+    answer_words: int = 0  # of its longest answer; 0: it has none
+
+    def with_facets(self, **facets: str) -> Self:
+        """Return the question with the facets that it does not state itself."""
+        return self._replace(facets=facets | self.facets)
+
+
+class _CorpusLine(Entry):
+    id: Filled = Field(validation_alias=AliasChoices("id", "doc_id", "_id"))
+    text: Filled
+    title: Filled | None = None
+
+
+class _QuestionLine(Entry):
+    query: Filled = Field(validation_alias=AliasChoices("query", "question"))
+    query_id: Filled | None = Field(None, validation_alias=AliasChoices("query_id", "question_id", "id"))
+    category: Filled | None = None
+    domain: Filled | None = None
+    answer: str | list[str] | None = None
+
+
+def read_documents(names: Sequence[str], read: Read) -> dict[str, SourceDocument]:
+    """
+    Return the documents of files by their ids, in order.
+
+    Raises:
+        UsageError: A file cannot be read, or is empty.
+        InputError: A line is something else, or an id stands twice.
+    """
+    found: dict[str, SourceDocument] = {}
+    for record in _records(names, read):
+        line = record.read(_CorpusLine)
+        if line.id in found:
+            raise record.error("id", expected="an id that no document before it has", found=repr(line.id))
+        found[line.id] = SourceDocument(line.id, line.title, line.text)
+    return found
+
+
+def read_questions(names: Sequence[str], read: Read) -> list[list[SourceQuestion]]:
+    """
+    Return the questions of each file, in order.
+
+    Raises:
+        UsageError: A file cannot be read, or is empty.
+        InputError: A line is something else, or an id stands twice.
+    """
+    seen: set[str] = set()
+    files: list[list[SourceQuestion]] = []
+    for name in names:
+        files.append([])
+        for record in _records([name], read):
+            question = _question(record.read(_QuestionLine))
+            if question.question_id in seen:
+                raise record.error("query_id", expected="a question that does not stand before it")
+            seen.add(question.question_id)
+            files[-1].append(question)
+    return files
+
+
+def drawn(files: Sequence[Sequence[SourceQuestion]], most: int | None, seed: int) -> list[SourceQuestion]:
+    """Return *most* questions drawn at random, in turn from each file; None: all, in their order."""
+    if most is None:
+        return [question for file in files for question in file]
+    rng = np.random.default_rng(stable_seed("questions", seed))
+    mixed = [[file[place] for place in rng.permutation(len(file))] for file in files]
+    in_turn = [file[turn] for turn in range(max(map(len, mixed))) for file in mixed if turn < len(file)]
+    return in_turn[:most]
+
+
+def longest_answered(files: Sequence[Sequence[SourceQuestion]], most: int) -> list[SourceQuestion]:
+    """Return the *most* questions with the longest answers; of equal ones the first."""
+    questions = [question for file in files for question in file]
+    return sorted(questions, key=lambda question: -question.answer_words)[:most]
+
+
+def _question(line: _QuestionLine) -> SourceQuestion:
+    stated = {"category": line.category, "domain": line.domain}
+    answers = [line.answer] if isinstance(line.answer, str) else line.answer or []
+    return SourceQuestion(
+        question_id=line.query_id or content_key("question", line.query),
+        text=line.query,
+        facets={name: value for name, value in stated.items() if value is not None},
+        answer_words=max((len(answer.split()) for answer in answers), default=0),
+    )
+
+
+def _records(names: Sequence[str], read: Read) -> Iterator[Record]:
+    for name in names:
+        some = False
+        for record in json_lines(unpacked(name, read).split(b"\n"), name):
+            some = True
+            yield record
+        if not some:
+            raise UsageError(f"{name}: expected lines of JSON, found none")
+
 
 K1, B = 1.2, 0.75  # Lucene's
 _DIGITS = 6
@@ -39,14 +154,14 @@ class RankedDocument(NamedTuple):
     score: float
 
 
-class Searched(NamedTuple):
+class Searched(Strict):
     """The documents of a question."""
 
     kind: str | None  # simple, complex or vague; None: the question was not decomposed
     searches: list[str]  # texts that were searched for
-    documents: list[RankedDocument]  # those that fit best, the best first
+    documents: tuple[RankedDocument, ...] = ()  # those that fit best, the best first
     fits: list[float] | None = None  # cosine of the question and each segment of its documents; None: nobody looked
-    fetched: Sequence[SourceDocument] = ()  # those of the documents that endpoints gave
+    fetched: tuple[dict[str, str | None], ...] = ()  # those of the documents that endpoints gave, as `SourceDocument`
 
 
 class Corpus:
@@ -94,15 +209,16 @@ def find_documents(
         found |= dict.fromkeys(hit.doc_id for hit in hits)
         corpus = Corpus([*(one for one in corpus.documents if one.doc_id in found), *fetched.values()])
     if not found:
-        log.reject(FOUND, question, "no search found a document", last=True)
-        return Searched(kind, searches, [])
+        log.decide(FOUND, question, "no search found a document", last=True)
+        return Searched(kind=kind, searches=searches)
     log.accept(FOUND, question)
     ranked = _ranked(question, [*found], corpus, settings, embed)[: settings.documents]
     fits = None
     if settings.segments is not None:
         texts = [one for doc_id, _ in ranked for one in segments(corpus.texts[doc_id], settings.segment_words)]
         fits = _cosines(question, texts, settings.segments, embed)
-    return Searched(kind, searches, ranked, fits, [fetched[doc_id] for doc_id, _ in ranked if doc_id in fetched])
+    given = tuple(fetched[doc_id]._asdict() for doc_id, _ in ranked if doc_id in fetched)
+    return Searched(kind=kind, searches=searches, documents=tuple(ranked), fits=fits, fetched=given)
 
 
 def segments(text: str, n_words: int) -> list[str]:
@@ -119,9 +235,7 @@ def _cosines(question: str, texts: Sequence[str], encoder: str, embed: Embed) ->
 
 def _decomposed(question: str, log: Log, replies: int) -> Plan[tuple[str | None, list[str]]]:
     ask = Ask("planner", "synthesize_searches", {"question": question})
-    (read,) = yield from ask_until_read(
-        [Question(question, ask)], Decomposed, check=DECOMPOSED, most=replies, log=log, fits=_searches_fit
-    )
+    read = yield from ask_for(question, ask, Decomposed, check=DECOMPOSED, most=replies, log=log, fits=_searches_fit)
     if read.reason is not None:
         return None, [question]
     log.accept(DECOMPOSED, question, read.call_id)
@@ -175,7 +289,7 @@ def _hits(text: str, endpoint: EndpointSettings, reply: Reply, log: Log) -> list
     """Return the documents of a reply; one without an id or a text is left out."""
     answer = json.loads(reply.text) if reply.text is not None else None
     if not isinstance(answer, list):
-        log.reject(SEARCHED, text, f"{endpoint.url}: no list of documents", last=True)
+        log.decide(SEARCHED, text, f"{endpoint.url}: no list of documents", last=True)
         return []
     found = []
     for one in answer:
@@ -185,7 +299,7 @@ def _hits(text: str, endpoint: EndpointSettings, reply: Reply, log: Log) -> list
             hit = None
         doc_id = hit and (hit.id or hit.url)
         if hit is None or not doc_id:
-            log.reject(SEARCHED, text, f"{endpoint.url}: a document without text, or without id and url")
+            log.decide(SEARCHED, text, f"{endpoint.url}: a document without text, or without id and url")
             continue
         found.append(SourceDocument(doc_id, hit.title or None, hit.text))
     log.accept(SEARCHED, text)

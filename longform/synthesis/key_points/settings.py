@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -52,6 +52,11 @@ class GivenQuestions(Strict):
     # criteria, among five, that a question must meet, as the planner reads it; null: nobody is asked
     least_criteria: int | None = Field(None, ge=1, le=5)
 
+    @property
+    def is_read(self) -> bool:
+        """True if the planner reads the questions of the files."""
+        return self.sorted or self.least_criteria is not None
+
 
 class EvolvedQuestions(Strict):
     """New questions that the planner makes from seeds, so many for each category and domain (LONG2RAG, section 3.1)."""
@@ -67,6 +72,7 @@ class EvolvedQuestions(Strict):
     rounds: int = Field(5, gt=0)  # each evolves a seed in depth and one in width, for each category and domain
     candidates: int = Field(3, gt=0)  # new questions asked for in a call
     alike: float = Field(0.8, gt=0, le=1)  # two questions are the same if they share so much of their stems
+    is_read: ClassVar = True
 
 
 QuestionSettings = Annotated[GivenQuestions | EvolvedQuestions, Field(discriminator="kind")]
@@ -159,7 +165,7 @@ class KeyPointSynthesis(Strict):
         questions = self.questions
         if questions.kind == "evolved":
             found += [("planner", "`questions`: evolved"), ("verifier", "`questions`: evolved")]
-        elif questions.sorted or questions.least_criteria is not None:
+        elif questions.is_read:
             found.append(("planner", "`questions`: sorted or least_criteria"))
         if self.search.decomposed:
             found.append(("planner", "`search`: decomposed"))

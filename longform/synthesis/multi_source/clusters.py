@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
 from longform.synthesis.multi_source.settings import ClusterSettings
 
@@ -76,16 +76,8 @@ def _split(cosines: Vectors, cluster: list[int], most: int) -> list[list[int]]:
 def _weakest_link(cosines: Vectors, members: Sequence[int]) -> float:
     """Return the least cosine of the maximum spanning tree: at this threshold, and at no lower one, *members* part."""
     among = cosines[np.ix_(members, members)]
-    best = among[0].copy()
-    left = np.ones(len(members), dtype=bool)
-    left[0] = False
-    weakest = np.inf
-    while left.any():  # Prim's algorithm
-        place = int(np.argmax(np.where(left, best, -np.inf)))
-        weakest = min(weakest, float(best[place]))
-        left[place] = False
-        best = np.maximum(best, among[place])
-    return float(weakest)
+    first, second = minimum_spanning_tree(2 - among).nonzero()  # weights of at least 1: 0 would be no edge
+    return float(among[first, second].min())
 
 
 def _merged(vectors: Vectors, clusters: Sequence[list[int]], settings: ClusterSettings) -> tuple[list[list[int]], int]:

@@ -12,8 +12,7 @@ from longform.formats.rows import HaystackRows
 from longform.keys import content_key
 from longform.records import Document, Qrel, Query, Target
 from longform.synthesis.asking import Log, Plan
-from longform.synthesis.multi_source.account import corpus_account, told
-from longform.synthesis.multi_source.checks import (
+from longform.synthesis.multi_source.plans import (
     CHECK_MERGE,
     CHECK_REWRITE,
     CHECKS,
@@ -21,8 +20,12 @@ from longform.synthesis.multi_source.checks import (
     FORMS,
     MERGE_QUERIES,
     MERGE_SUMMARIES,
+    Merged,
+    QueryCluster,
+    cluster_plan,
+    merge_cluster,
+    rewrite_query,
 )
-from longform.synthesis.multi_source.plans import Merged, QueryCluster, cluster_plan, merge_cluster, rewrite_query
 from longform.synthesis.multi_source.settings import MultiSourceSynthesis
 from longform.synthesis.multi_source.sources import LongSource, SourceQuery, read_sources
 from longform.synthesis.recipe import (
@@ -34,9 +37,12 @@ from longform.synthesis.recipe import (
     Recipe,
     Step,
     SynthesisKind,
+    SynthesisWords,
     Work,
     bounded,
+    made_table,
 )
+from longform.tables.table import Table
 
 _VERSION = 1  # raised by a change of the plans that changes a benchmark
 REWRITE, CLUSTER, MERGE = "rewrite", "cluster", "merge"
@@ -84,7 +90,7 @@ class MultiSourceRecipe(Recipe[MultiSourceSynthesis]):
     def works(self, step: str, pieces: Pieces) -> list[Work]:
         """Return the works of a step; clusters are known once all queries have been clustered."""
         if step == REWRITE:
-            return [self._rewriting(place, n) for place, source in enumerate(self.corpus) for n in _places(source)]
+            return [self._rewriting(*at) for at, _ in self._numbered]
         if step == CLUSTER:
             return [self._clustering]
         if self._clustering.key not in pieces:
@@ -116,14 +122,18 @@ class MultiSourceRecipe(Recipe[MultiSourceSynthesis]):
         return Work(key, self.settings.name, {"name": name, "members": list(members)})
 
     @cached_property
+    def _numbered(self) -> list[tuple[tuple[int, int], SourceQuery]]:
+        """Return the queries of all sources, each after the place of its source and its own there."""
+        return [((at, n), query) for at, source in enumerate(self.corpus) for n, query in enumerate(source.queries)]
+
+    @property
     def queries(self) -> list[SourceQuery]:
         """Return the queries of all sources."""
-        return [query for source in self.corpus for query in source.queries]
+        return [query for _, query in self._numbered]
 
     # ------------------------------------------------------------ plans
 
     def plan(self, job: Job, log: Log) -> Plan[JsonValue]:
-        """Return the plan of a query, of the clustering, or of a cluster."""
         settings, payload = self.settings, job.payload
         if job.step == CLUSTER:
             assert settings.cluster is not None
@@ -166,13 +176,11 @@ class MultiSourceRecipe(Recipe[MultiSourceSynthesis]):
         variants = settings.rewrite.variants if settings.rewrite is not None else ("original",)
         for number, variant in enumerate(variants):
             suffix = f":{variant}" if number else ""
-            for place, source in enumerate(self.corpus):
-                gold = [chapter.doc_id for chapter in source.chapters]
-                for n, query in enumerate(source.queries):
-                    rewritten = variant == "rewritten"
-                    text = pieces[self._rewriting(place, n).key].content if rewritten else query.text
-                    if text is not None:
-                        yield f"{query.query_id}{suffix}", f"{settings.name}{suffix}", text, query.answers, gold
+            for at, query in self._numbered:
+                text = pieces[self._rewriting(*at).key].content if variant == "rewritten" else query.text
+                if text is not None:
+                    gold = [chapter.doc_id for chapter in self.corpus[at[0]].chapters]
+                    yield f"{query.query_id}{suffix}", f"{settings.name}{suffix}", text, query.answers, gold
 
     def _clustered(self, pieces: Pieces) -> Iterator[tuple[str, str, str, Sequence[str], list[str]]]:
         chapters = [[one.doc_id for one in source.chapters] for source in self.corpus for _ in source.queries]
@@ -185,22 +193,40 @@ class MultiSourceRecipe(Recipe[MultiSourceSynthesis]):
             yield str(work.payload["name"]), self.settings.name, merged.query, merged.summaries, [*gold]
 
     def accounts(self, pieces: Pieces) -> list[dict[str, Any]]:
-        """Count what was made of what was there."""
+        """Count what became of the corpus, the one haystack of the benchmark; null: not rewritten, or not clustered."""
         rewritten = [
-            (query, pieces[self._rewriting(place, n).key].content)
-            for place, source in enumerate(self.corpus if self.settings.rewrite is not None else ())
-            for n, query in enumerate(source.queries)
+            {"query_id": query.query_id, "original": query.text, "rewritten": pieces[self._rewriting(*at).key].content}
+            for at, query in self._numbered
+            if self.settings.rewrite is not None
         ]
-        merged = self.works(MERGE, pieces) if self.settings.cluster is not None else []
-        account = corpus_account(
-            self.settings.name,
-            self.corpus,
-            n_written=sum(1 for _ in self._asked(pieces)),
-            rewritten=rewritten if self.settings.rewrite is not None else None,
-            clustering=pieces[self._clustering.key].content if self.settings.cluster is not None else None,
-            merged=[pieces[work.key].content for work in merged],
-        )
-        return [{**account}]
+        account = {
+            "haystack_id": self.settings.name,
+            "sources": len(self.corpus),
+            "documents": sum(len(source.chapters) for source in self.corpus),
+            "empty_chapters": sum(source.n_empty for source in self.corpus),
+            "queries_of_sources": len(self.queries),
+            "queries": sum(1 for _ in self._asked(pieces)),
+            "single_document_sources": sum(len(source.chapters) == 1 for source in self.corpus),
+            "rewritten": rewritten if self.settings.rewrite is not None else None,
+            "clusters": self._cluster_account(pieces) if self.settings.cluster is not None else None,
+        }
+        return [account]
+
+    def _cluster_account(self, pieces: Pieces) -> dict[str, Any]:
+        ids, owners = [query.query_id for query in self.queries], [place for (place, _), _ in self._numbered]
+        clustering = pieces[self._clustering.key].content
+        placed = clustering["placed"]
+        lengths = sorted(map(len, placed))
+        return {
+            "threshold_clusters_split": clustering["n_split"],
+            "mergers": clustering["n_merged"],  # of clusters that were too small
+            "sizes": {str(size): lengths.count(size) for size in dict.fromkeys(lengths)},
+            "oversize": clustering["oversize"],
+            "unplaced": [ids[place] for place in clustering["unplaced"]],
+            "of_one_source": sum(len({owners[place] for place in cluster}) == 1 for cluster in placed),
+            "members": [[ids[place] for place in cluster] for cluster in placed],
+            "texts_by_rules": sum(pieces[work.key].content["by_rules"] for work in self.works(MERGE, pieces)),
+        }
 
     # ------------------------------------------------------------ before it is made
 
@@ -239,10 +265,6 @@ class MultiSourceRecipe(Recipe[MultiSourceSynthesis]):
         return (self.settings.caps.tries, "tries"), (self.settings.caps.replies, "replies")
 
 
-def _places(source: LongSource) -> range:
-    return range(len(source.queries))
-
-
 def multi_source_recipe(settings: MultiSourceSynthesis, read: Read, prompts: Sequence[str]) -> MultiSourceRecipe:
     """
     Return the recipe of a configuration, its sources read.
@@ -252,6 +274,49 @@ def multi_source_recipe(settings: MultiSourceSynthesis, read: Read, prompts: Seq
         InputError: A line is no source.
     """
     return MultiSourceRecipe(settings, read_sources(settings, read), prompts)
+
+
+# ---------------------------------------------------------------- the account in words
+
+
+def told(haystacks: Sequence[Mapping[str, Any]]) -> SynthesisWords:
+    """Tell accounts in words; short is a benchmark that lacks queries, or has clusters that are too large."""
+    documents, queries = (sum(one[key] for one in haystacks) for key in ("documents", "queries"))
+    clusters = [one["clusters"] for one in haystacks if one["clusters"] is not None]
+    lost = [row for one in haystacks for row in one["rewritten"] or () if row["rewritten"] is None]
+    return SynthesisWords(
+        first=f"haystacks: {len(haystacks)}, documents: {documents:,}, queries: {queries:,}",
+        table=made(haystacks),
+        columns=[*_COLUMNS],
+        notes=["empty: chapters without text, which are left out", *(line for one in clusters for line in _lines(one))],
+        is_short=bool(lost) or any(one["oversize"] or one["unplaced"] for one in clusters),
+    )
+
+
+_COLUMNS = {
+    "haystack": "",
+    "sources": "",
+    "documents": "",
+    "empty_chapters": "empty",
+    "queries_of_sources": "queries before",
+    "queries": "",
+}
+
+
+def made(haystacks: Sequence[Mapping[str, Any]]) -> Table:
+    """Return what was made of sources and their queries, a row a haystack."""
+    return made_table(_COLUMNS, [{**row, "haystack": row["haystack_id"]} for row in haystacks])
+
+
+def _lines(clusters: Mapping[str, Any]) -> list[str]:
+    sizes = ", ".join(f"{count:,} of {size}" for size, count in clusters["sizes"].items()) or "none"
+    split, mergers = clusters["threshold_clusters_split"], clusters["mergers"]
+    left = f"too large still: {clusters['oversize']:,}; queries without room: {len(clusters['unplaced']):,}"
+    made = f"of one source: {clusters['of_one_source']:,}; texts by rules after the last try"
+    return [
+        f"clusters by queries: {sizes}; {split:,} were too large and split; {mergers:,} mergers of those too small",
+        f"clusters {left}; {made}: {clusters['texts_by_rules']:,}",
+    ]
 
 
 MULTI_SOURCE = SynthesisKind(

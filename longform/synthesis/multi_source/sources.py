@@ -8,7 +8,6 @@ Sources as files hold them, and the chapters that marks cut them into (MSRS, sec
 
 from __future__ import annotations
 
-import gzip
 import re
 from collections.abc import Iterator, Sequence
 from html.parser import HTMLParser
@@ -20,7 +19,7 @@ from longform.errors import UsageError
 from longform.formats.fields import Entry, Filled, Record, Text
 from longform.formats.json_files import json_lines
 from longform.synthesis.multi_source.settings import CutSettings, MultiSourceSynthesis
-from longform.synthesis.recipe import Read
+from longform.synthesis.recipe import Read, unpacked
 
 FILE = "sources.jsonl"
 _BLOCKS = frozenset(
@@ -82,7 +81,7 @@ def read_sources(settings: MultiSourceSynthesis, read: Read) -> list[LongSource]
     url = settings.sources if settings.sources.endswith((".jsonl", ".jsonl.gz")) else f"{settings.sources}/{FILE}"
     found: dict[str, LongSource] = {}
     query_ids: set[str] = set()
-    for record in json_lines(_unpacked(read(url), url).split(b"\n"), url):
+    for record in json_lines(unpacked(url, read).split(b"\n"), url):
         line = record.read(_SourceLine)
         if line.id in found:
             raise record.error("id", expected="an id that no other source has")
@@ -99,15 +98,6 @@ def read_sources(settings: MultiSourceSynthesis, read: Read) -> list[LongSource]
     if not query_ids:
         raise UsageError(f"{url}: expected sources with queries, found {len(found)} sources and no query")
     return list(found.values())
-
-
-def _unpacked(content: bytes, url: str) -> bytes:
-    if not url.endswith(".gz"):
-        return content
-    try:
-        return gzip.decompress(content)
-    except (OSError, EOFError) as error:
-        raise UsageError(f"{url}: expected a gzipped file: {error}") from error
 
 
 def _text(record: Record, line: _SourceLine, url: str, read: Read) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from longform.formats.rows import HaystackRows
 from longform.keys import content_key
 from longform.metrics.statistics import Estimate
 from longform.records import Document, Qrel, Query, Target
-from longform.synthesis.audit.label_noise import event_share
+from longform.synthesis.audit.audit import event_share
 from longform.synthesis.recipe import SynthesisWords
 from longform.synthesis.written.documents import Draft
 from longform.synthesis.written.outline import Outline
@@ -45,7 +46,12 @@ def haystack_rows(written: Writing) -> HaystackRows:
     """
     haystack_id = written.haystack_id
     queries = _queries(written)
-    targets = _targets(written, queries)
+    # one for each of `outline.facts`, in their order
+    targets = [
+        Target(content_key(query.query_id, text), "insight", query.query_id, haystack_id, index, None, text)
+        for query, subtopic in zip(queries, written.outline.subtopics, strict=True)
+        for index, text in enumerate(subtopic.insights)
+    ]
     texts = [draft for draft in written.drafts if draft.text is not None]
     documents = [
         Document(content_key(haystack_id, draft.title, draft.text), haystack_id, index, draft.title, draft.text or "")
@@ -59,7 +65,7 @@ def haystack_rows(written: Writing) -> HaystackRows:
         for document, draft in zip(documents, texts, strict=True)
         for place in draft.stated
     ]
-    return HaystackRows(haystack_id, documents, queries, targets, qrels, rankings=[], summaries=[], labels=[])
+    return HaystackRows(haystack_id, documents, queries, targets, qrels)
 
 
 def _queries(written: Writing) -> list[Query]:
@@ -80,23 +86,6 @@ def _queries(written: Writing) -> list[Query]:
     ]
 
 
-def _targets(written: Writing, queries: Sequence[Query]) -> list[Target]:
-    """A target for each of `outline.facts`, in their order."""
-    return [
-        Target(
-            target_id=content_key(query.query_id, text),
-            kind="insight",
-            query_id=query.query_id,
-            haystack_id=written.haystack_id,
-            target_index=index,
-            name=None,
-            text=text,
-        )
-        for query, subtopic in zip(queries, written.outline.subtopics, strict=True)
-        for index, text in enumerate(subtopic.insights)
-    ]
-
-
 def readable_id(topic: Topic, key: str) -> str:
     """
     A haystack's id that people can read: how the topic's name begins, and eight digits of *key*.
@@ -108,8 +97,7 @@ def readable_id(topic: Topic, key: str) -> str:
 
 def haystack_name(topic: Topic) -> str:
     """The first words of a topic's name, in letters and digits, whole; only a first word of over 40 letters is cut."""
-    letters = "".join(letter if letter.isalnum() else "-" for letter in topic.name.lower())
-    name = "-".join(part for part in letters.split("-") if part)
+    name = "-".join(re.findall(r"[^\W_]+", topic.name.lower()))
     if len(name) <= _NAME_CHARACTERS:
         return name
     return name[: _NAME_CHARACTERS + 1].rpartition("-")[0] or name[:_NAME_CHARACTERS]

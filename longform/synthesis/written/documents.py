@@ -7,8 +7,18 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from longform.settings.strict import Strict
-from longform.synthesis.asking import Ask, Log, Plan, numbered
-from longform.synthesis.tries import Question, Verified, WantedText, ask_once, ask_until_read, write_checked
+from longform.synthesis.asking import (
+    Ask,
+    Log,
+    Plan,
+    Read,
+    Verified,
+    WantedText,
+    ask_for,
+    ask_once,
+    numbered,
+    write_checked,
+)
 from longform.synthesis.written.outline import Outline
 from longform.synthesis.written.replies import RULES, Article, Chapter, Classified, Present, described, numbers_fit
 from longform.synthesis.written.settings import Caps, Topic
@@ -71,14 +81,11 @@ def write_document(brief: Brief, log: Log) -> Plan[Draft]:
         return draft
     backwards = list(range(len(brief.outline.facts)))[::-1]  # another order, so that it is another call
     found = yield from _present(brief, draft.text, backwards, "document read again", log)
-    if found.numbers is None:
+    if found.reason is not None:
         return draft
-    again = tuple(sorted(found.numbers))
+    again = tuple(sorted(found.answer))
     wrong = sorted(set(again) ^ set(draft.stated))
-    if wrong:
-        log.reject("document read again", brief.subject, _named("differs on", wrong), found.call_id)
-    else:
-        log.accept("document read again", brief.subject, found.call_id)
+    log.decide("document read again", brief.subject, _named("differs on", wrong), found.call_id)
     return draft.model_copy(update={"reread": again})
 
 
@@ -90,20 +97,14 @@ def _article(brief: Brief, log: Log) -> Plan[Draft]:
     article = yield from _first_article(brief, log)
     if article is None:
         return Draft()
-    cleaned = yield from _edited(brief, article, _LEAKS, brief.others, log)
-    completed = yield from _edited(brief, cleaned.article, _OMISSIONS, list(brief.assigned), log)
-    leaked = cleaned.wrong
-    if completed.article != cleaned.article:  # what was added may have brought other facts along
-        leaked = yield from _leaks_after_additions(brief, completed.article, log)
-    missing = completed.wrong or []
-    unchecked = (brief.others if leaked is None else []) + (list(brief.assigned) if completed.wrong is None else [])
-    stated = sorted((set(brief.assigned) - set(missing)) | set(leaked or []))
-    return Draft(
-        title=completed.article.title,
-        text=completed.article.text,
-        stated=tuple(stated),
-        unchecked=tuple(sorted(unchecked)),
-    )
+    cleaned, leaked = yield from _edited(brief, article, _LEAKS, brief.others, log)
+    completed, missing = yield from _edited(brief, cleaned, _OMISSIONS, list(brief.assigned), log)
+    if completed != cleaned:  # what was added may have brought other facts along
+        leaked = yield from _leaks_after_additions(brief, completed, log)
+    unchecked = (brief.others if leaked is None else []) + (list(brief.assigned) if missing is None else [])
+    stated = sorted((set(brief.assigned) - set(missing or [])) | set(leaked or []))
+    title, text = completed.title, completed.text
+    return Draft(title=title, text=text, stated=tuple(stated), unchecked=tuple(sorted(unchecked)))
 
 
 def _first_article(brief: Brief, log: Log) -> Plan[Article | None]:
@@ -131,68 +132,52 @@ _LEAKS = _Loop("article leaks", "synthesize_remove", found_is_wrong=True)
 _OMISSIONS = _Loop("article omissions", "synthesize_add", found_is_wrong=False)
 
 
-class _Edited(NamedTuple):
-    article: Article
-    wrong: list[int] | None  # insights that are wrong still; None: the verifier could not be read
+def _edited(
+    brief: Brief, article: Article, loop: _Loop, insights: Sequence[int], log: Log
+) -> Plan[tuple[Article, list[int] | None]]:
+    """
+    Return *article* after at most `caps.edits` edits, each after a check of *insights*, and those that are wrong still.
 
-
-def _edited(brief: Brief, article: Article, loop: _Loop, insights: Sequence[int], log: Log) -> Plan[_Edited]:
-    """*article* after at most `caps.edits` edits, each after a check of *insights*; a last check follows the last."""
+    A last check follows the last edit; the insights are None if the verifier could not be read.
+    """
     rejections: list[str] = []
     for n_edits in range(brief.caps.edits + 1):
         found = yield from _present(brief, article.text, insights, loop.check, log, n_edits=n_edits)
-        if found.numbers is None:
-            return _Edited(article, None)
-        wrong = [place for place in insights if (place in found.numbers) == loop.found_is_wrong]
-        if not wrong:
-            log.accept(loop.check, brief.subject, found.call_id)
-            return _Edited(article, [])
+        if found.reason is not None:
+            return article, None
+        wrong = [place for place in insights if (place in found.answer) == loop.found_is_wrong]
         last = n_edits == brief.caps.edits
         reason = _named("states" if loop.found_is_wrong else "lacks", wrong)
-        log.reject(loop.check, brief.subject, reason, found.call_id, last=last)
-        if last:
+        if log.decide(loop.check, brief.subject, reason, found.call_id, last=last) or last:
             break
         fields = {"title": article.title, "text": article.text, "insights": _shown(brief.outline, wrong)}
         read = yield from ask_once(Ask("writer", loop.prompt, fields), rejections, Article)
-        if read.reason is None:
-            log.accept("article written", brief.subject, read.call_id)
+        if log.decide("article written", brief.subject, read.reason, read.call_id):
             article = read.answer
-        else:
-            log.reject("article written", brief.subject, read.reason, read.call_id)
-        rejections.append(read.reason or reason)
-    return _Edited(article, wrong)
+        rejections += filter(None, [read.reason or reason])
+    return article, wrong
 
 
 def _leaks_after_additions(brief: Brief, article: Article, log: Log) -> Plan[list[int] | None]:
     """Return the insights that leaked in the end. Nothing more is edited, so that the gold map has to list them."""
     check = "article leaks after additions"
     found = yield from _present(brief, article.text, brief.others, check, log)
-    if found.numbers is None:
+    if found.reason is not None:
         return None
-    leaked = sorted(found.numbers)
-    if leaked:
-        log.reject(check, brief.subject, _named("states", leaked), found.call_id, last=True)
-    else:
-        log.accept(check, brief.subject, found.call_id)
+    leaked = sorted(found.answer)
+    log.decide(check, brief.subject, _named("states", leaked), found.call_id, last=True)
     return leaked
 
 
-class _FoundDocuments(NamedTuple):
-    numbers: frozenset[int] | None  # places of insights; None: the verifier could not be read
-    call_id: str | None
-
-
-def _present(
-    brief: Brief, text: str, insights: Sequence[int], check: str, log: Log, *, n_edits: int = 0
-) -> Plan[_FoundDocuments]:
-    """Return those *insights* that the verifier finds in *text*; after each edit it is asked anew."""
+def _present(brief: Brief, text: str, insights: Sequence[int], check: str, log: Log, *, n_edits: int = 0) -> Plan[Read]:
+    """Return the set of those *insights* that the verifier finds in *text*; after each edit it is asked anew."""
     if not insights:
-        return _FoundDocuments(frozenset(), None)
+        return Read(frozenset(), None, None)
     fields = {"text": text, "insights": _shown(brief.outline, insights)}
     afresh = {"notes": f"The document was edited ({n_edits}); read it afresh."} if n_edits else {}
-    ask = Ask("verifier", "synthesize_find", fields | afresh)
-    (read,) = yield from ask_until_read(
-        [Question(brief.subject, ask)],
+    read = yield from ask_for(
+        brief.subject,
+        Ask("verifier", "synthesize_find", fields | afresh),
         Present,
         check=check,
         most=brief.caps.replies,
@@ -200,8 +185,8 @@ def _present(
         fits=lambda present: numbers_fit(present.present, len(insights)),
     )
     if read.reason is not None:
-        return _FoundDocuments(None, read.call_id)
-    return _FoundDocuments(frozenset(insights[number - 1] for number in read.answer.present), read.call_id)
+        return read
+    return read._replace(answer=frozenset(insights[number - 1] for number in read.answer.present))
 
 
 def _shown(outline: Outline, insights: Sequence[int]) -> str:
@@ -212,8 +197,8 @@ def _shown(outline: Outline, insights: Sequence[int]) -> str:
     )
 
 
-def _named(what: str, insights: Sequence[int]) -> str:
-    return f"{what} {', '.join(f'insight {place + 1}' for place in insights)}"
+def _named(what: str, insights: Sequence[int]) -> str | None:
+    return f"{what} {', '.join(f'insight {place + 1}' for place in insights)}" if insights else None
 
 
 # ---------------------------------------------------------------- conversations

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pydantic import JsonValue
 
 from longform.keys import content_key
-from longform.synthesis.asking import Ask, Log, Plan, Read, notes, numbered, read_reply
-from longform.synthesis.tries import Question, ask_until_read
+from longform.synthesis.asking import Ask, Log, Plan, Question, ask_for, ask_until_read, notes, numbered, read_reply
 from longform.synthesis.written.replies import (
     RULES,
     Category,
@@ -50,21 +49,23 @@ class Candidate(NamedTuple):
 
 
 @dataclass
-class _Found:
-    """Accepted insights, and reasons of rejected ones, by the subtopic's place."""
+class _Insights:
+    """The insights of all subtopics as they are found, by the subtopics' places."""
 
-    accepted: dict[int, list[str]]
-    rejections: dict[int, list[str]]
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Work:
     subtopics: Sequence[NamedSubtopic]
     topic: Topic
     n: int
     caps: Caps
     withheld: int
     log: Log
+    accepted: dict[int, list[str]] = field(default_factory=dict)
+    rejections: dict[int, list[str]] = field(default_factory=dict)  # reasons, which the planner is told
+
+    def accepts(self, check: str, candidate: Candidate, fault: str | None, call_id: str | None = None) -> bool:
+        """Note the verdict of a check on a candidate."""
+        if fault is not None:
+            self.rejections[candidate.subtopic].append(f"{candidate.text!r}: {fault}")
+        return self.log.decide(check, candidate.text, fault, call_id)
 
 
 def write_insights(
@@ -75,68 +76,58 @@ def write_insights(
 
     Of the other subtopics' insights, so many as are *withheld* are not shown as exclusions.
     """
-    work = _Work(subtopics=subtopics, topic=topic, n=n, caps=caps, withheld=withheld, log=log)
     places = list(range(len(subtopics)))
-    found = _Found({place: [] for place in places}, {place: [] for place in places})
+    work = _Insights(subtopics, topic, n, caps, withheld, log)
+    work.accepted, work.rejections = {place: [] for place in places}, {place: [] for place in places}
     groups = [[place] for place in places] if RULES[topic.domain].sequential else [places]
     for group in groups:
         for attempt in range(1, caps.insights + 1):
-            short = [place for place in group if len(found.accepted[place]) < n]
-            if short:
-                yield from _round(work, found, short, last=attempt == caps.insights)
-    return [found.accepted[place] for place in places]
+            if short := [place for place in group if len(work.accepted[place]) < n]:
+                yield from _round(work, short, last=attempt == caps.insights)
+    return [work.accepted[place] for place in places]
 
 
-def _round(work: _Work, found: _Found, short: Sequence[int], *, last: bool) -> Plan[None]:
+def _round(work: _Insights, short: Sequence[int], *, last: bool) -> Plan[None]:
     """One list of each subtopic that is *short* of insights, checked."""
-    replies = yield [_ask(work, found, place) for place in short]
-    reads = [read_reply(reply, InsightList) for reply in replies]
+    replies = yield [_ask(work, place) for place in short]
+    reads = {place: read_reply(reply, InsightList) for place, reply in zip(short, replies, strict=True)}
     candidates = [
         Candidate(place, text)
-        for place, read in zip(short, reads, strict=True)
+        for place, read in reads.items()
         if read.reason is None
-        for text in read.answer.insights[: work.n - len(found.accepted[place])]
+        for text in read.answer.insights[: work.n - len(work.accepted[place])]
     ]
-    checked = _specific(work, found, candidates)
+    checked = [one for one in candidates if work.accepts("insight specific", one, _vagueness(one.text))]
     for check in (_distinct, _categorised):
         if checked:
-            checked = yield from check(work, found, checked)
+            checked = yield from check(work, checked)
     for candidate in checked:
-        found.accepted[candidate.subtopic].append(candidate.text)
-    for place, read in zip(short, reads, strict=True):
-        _note_round(work, found, place, read, last=last)
+        work.accepted[candidate.subtopic].append(candidate.text)
+    for place, read in reads.items():
+        missing = work.n - len(work.accepted[place])
+        reason = (read.reason or f"{missing} of {work.n} are missing") if missing else None
+        work.log.decide("insights complete", work.subtopics[place].name, reason, read.call_id, last=last)
+        work.rejections[place] += filter(None, [reason])
 
 
-def _note_round(work: _Work, found: _Found, place: int, read: Read, *, last: bool) -> None:
-    missing = work.n - len(found.accepted[place])
-    name = work.subtopics[place].name
-    if not missing:
-        work.log.accept("insights complete", name, read.call_id)
-        return
-    reason = read.reason or f"{missing} of {work.n} are missing"
-    work.log.reject("insights complete", name, reason, read.call_id, last=last)
-    found.rejections[place].append(reason)
-
-
-def _ask(work: _Work, found: _Found, place: int) -> Ask:
-    own = numbered({"fact": text} for text in found.accepted[place])
+def _ask(work: _Insights, place: int) -> Ask:
     fields = {
         "setting": work.topic.seeded_setting,
         "subtopic": described(work.subtopics[place]),
-        "own": own,
-        "others": numbered(_others(work, found, place)),
-        "n_insights": str(work.n - len(found.accepted[place])),
-        "notes": notes(found.rejections[place]),
+        "own": numbered({"fact": text} for text in work.accepted[place]),
+        "others": numbered(_others(work, place)),
+        "n_insights": str(work.n - len(work.accepted[place])),
+        "notes": notes(work.rejections[place]),
     }
     return Ask("planner", "synthesize_insights", fields)
 
 
-def _others(work: _Work, found: _Found, place: int) -> list[Mapping[str, JsonValue]]:
+def _others(work: _Insights, place: int) -> list[Mapping[str, JsonValue]]:
     """Return the other subtopics and their facts so far, without those that are withheld: the same ones each time."""
-    facts = [(other, text) for other, texts in found.accepted.items() if other != place for text in texts]
+    facts = [(other, text) for other, texts in work.accepted.items() if other != place for text in texts]
     hidden = set(sorted(facts, key=content_key)[: work.withheld])
     return [
-        subtopic.model_dump() | {"facts": [text for text in found.accepted[other] if (other, text) not in hidden]}
+        subtopic.model_dump() | {"facts": [text for text in work.accepted[other] if (other, text) not in hidden]}
         for other, subtopic in enumerate(work.subtopics)
         if other != place
     ]
@@ -145,38 +136,18 @@ def _others(work: _Work, found: _Found, place: int) -> list[Mapping[str, JsonVal
 # ---------------------------------------------------------------- checks
 
 
-@dataclass(frozen=True)
-class _Rejecting:
-    """A check that rejects candidates: they are logged, and the planner is told."""
-
-    work: _Work
-    found: _Found
-    check: str
-
-    def __call__(self, candidate: Candidate, reason: str, call_id: str | None = None) -> None:
-        self.work.log.reject(self.check, candidate.text, reason, call_id)
-        self.found.rejections[candidate.subtopic].append(f"{candidate.text!r}: {reason}")
+def _vagueness(insight: str) -> str | None:
+    return None if is_specific(insight) else "names no number, date or entity"
 
 
-def _specific(work: _Work, found: _Found, candidates: Sequence[Candidate]) -> list[Candidate]:
-    reject = _Rejecting(work, found, "insight specific")
-    kept = []
-    for candidate in candidates:
-        if is_specific(candidate.text):
-            work.log.accept("insight specific", candidate.text)
-            kept.append(candidate)
-        else:
-            reject(candidate, "names no number, date or entity")
-    return kept
-
-
-def _distinct(work: _Work, found: _Found, candidates: Sequence[Candidate]) -> Plan[list[Candidate]]:
+def _distinct(work: _Insights, candidates: Sequence[Candidate]) -> Plan[list[Candidate]]:
     """Return the candidates that repeat nothing before them, of any subtopic; accepted ones are not judged again."""
-    accepted = [text for texts in found.accepted.values() for text in texts]
+    accepted = [text for texts in work.accepted.values() for text in texts]
     shown = [*accepted, *(candidate.text for candidate in candidates)]
     fields = {"setting": work.topic.setting, "insights": numbered({"fact": text} for text in shown)}
-    (read,) = yield from ask_until_read(
-        [Question(work.topic.name, Ask("verifier", "synthesize_duplicates", fields))],
+    read = yield from ask_for(
+        work.topic.name,
+        Ask("verifier", "synthesize_duplicates", fields),
         Pairs,
         check="insight distinct",
         most=work.caps.replies,
@@ -185,40 +156,28 @@ def _distinct(work: _Work, found: _Found, candidates: Sequence[Candidate]) -> Pl
     )
     if read.reason is not None:
         return []
-    repeated, reject = repetitions(read.answer), _Rejecting(work, found, "insight distinct")
-    kept = []
-    for number, candidate in enumerate(candidates, start=len(accepted) + 1):
-        if number in repeated:
-            reject(candidate, f"says again {shown[repeated[number] - 1]!r}", read.call_id)
-        else:
-            work.log.accept("insight distinct", candidate.text, read.call_id)
-            kept.append(candidate)
-    return kept
-
-
-def _categorised(work: _Work, found: _Found, candidates: Sequence[Candidate]) -> Plan[list[Candidate]]:
-    """Return the candidates that the verifier, shown all subtopics, puts into their own subtopic."""
-    questions = [
-        Question(candidate.text, categorize(work.topic.setting, work.subtopics, candidate.text))
-        for candidate in candidates
+    said = {later: f"says again {shown[earlier - 1]!r}" for later, earlier in repetitions(read.answer).items()}
+    return [
+        candidate
+        for number, candidate in enumerate(candidates, start=len(accepted) + 1)
+        if work.accepts("insight distinct", candidate, said.get(number), read.call_id)
     ]
+
+
+def _categorised(work: _Insights, candidates: Sequence[Candidate]) -> Plan[list[Candidate]]:
+    """Return the candidates that the verifier, shown all subtopics, puts into their own subtopic."""
+    asks = [Question(one.text, categorize(work.topic.setting, work.subtopics, one.text)) for one in candidates]
     reads = yield from ask_until_read(
-        questions,
+        asks,
         Category,
         check="insight categorised",
         most=work.caps.replies,
         log=work.log,
         fits=lambda category: category_fits(category, len(work.subtopics)),
     )
-    reject = _Rejecting(work, found, "insight categorised")
-    kept = []
-    for candidate, read in zip(candidates, reads, strict=True):
-        if read.reason is not None:
-            continue  # logged as unverified
-        reason = misplaced(read.answer, work.subtopics, candidate.subtopic)
-        if reason is None:
-            work.log.accept("insight categorised", candidate.text, read.call_id)
-            kept.append(candidate)
-        else:
-            reject(candidate, reason, read.call_id)
-    return kept
+    return [
+        one
+        for one, read in zip(candidates, reads, strict=True)
+        if read.reason is None  # else it is logged as unverified
+        and work.accepts("insight categorised", one, misplaced(read.answer, work.subtopics, one.subtopic), read.call_id)
+    ]

@@ -8,8 +8,20 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from longform.settings.strict import Strict
-from longform.synthesis.asking import Ask, Log, Plan, notes, numbered, read_reply
-from longform.synthesis.tries import Question, ask_once, ask_until_read, unverified
+from longform.synthesis.asking import (
+    Ask,
+    Log,
+    Plan,
+    Question,
+    Read,
+    ask_for,
+    ask_once,
+    ask_until_read,
+    notes,
+    numbered,
+    read_reply,
+    unverified,
+)
 from longform.synthesis.written.insights import write_insights
 from longform.synthesis.written.replies import (
     RULES,
@@ -35,11 +47,9 @@ REGENERATED_AT = 1.0
 """The temperature of a list of subtopics that is asked for anew (SummHay, appendix A.1.1)."""
 
 
-class OutlinedSubtopic(Strict):
+class OutlinedSubtopic(NamedSubtopic):
     """A subtopic as documents are written from it."""
 
-    name: str
-    description: str
     query: str
     insights: tuple[str, ...]
 
@@ -102,24 +112,18 @@ def write_subtopics(job: OutlineJob, log: Log) -> Plan[list[NamedSubtopic]]:
     for attempt in range(1, job.caps.subtopics + 1):
         last = attempt == job.caps.subtopics
         wanted = job.sizes.subtopics - len(kept)
-        fields = {
-            "setting": job.topic.seeded_setting,
-            "n_subtopics": str(wanted),
-            "kept": listed(kept),
-        }
+        fields = {"setting": job.topic.seeded_setting, "n_subtopics": str(wanted), "kept": listed(kept)}
         temperature = REGENERATED_AT if regenerate and attempt > 1 else None
-        read = yield from ask_once(
-            Ask("planner", "synthesize_subtopics", fields, temperature), rejections, SubtopicList
-        )
+        ask = Ask("planner", "synthesize_subtopics", fields, temperature)
+        read = yield from ask_once(ask, rejections, SubtopicList)
         if read.reason is None:
             candidates = list(read.answer.subtopics[:wanted])
             kept += yield from _distinct(kept, candidates, job, log, last=last)
-        reason = read.reason or f"{job.sizes.subtopics - len(kept)} of {job.sizes.subtopics} are missing or overlap"
-        if len(kept) == job.sizes.subtopics:
-            log.accept("subtopics complete", job.topic.name, read.call_id)
+        missing = job.sizes.subtopics - len(kept)
+        reason = (read.reason or f"{missing} of {job.sizes.subtopics} are missing or overlap") if missing else None
+        if log.decide("subtopics complete", job.topic.name, reason, read.call_id, last=last):
             return kept
-        log.reject("subtopics complete", job.topic.name, reason, read.call_id, last=last)
-        rejections.append(reason)
+        rejections += filter(None, [reason])
         if regenerate and not last:
             kept = []
     return kept
@@ -130,13 +134,9 @@ def _distinct(
 ) -> Plan[list[NamedSubtopic]]:
     """Return the *candidates* that overlap nothing before them; kept ones are not judged again."""
     shown = [*kept, *candidates]
-    ask = Ask(
-        "verifier",
-        "synthesize_overlaps",
-        {"setting": job.topic.setting, "subtopics": listed(shown)},
-    )
-    (read,) = yield from ask_until_read(
-        [Question(job.topic.name, ask)],
+    read = yield from ask_for(
+        job.topic.name,
+        Ask("verifier", "synthesize_overlaps", {"setting": job.topic.setting, "subtopics": listed(shown)}),
         Pairs,
         check="subtopic distinct",
         most=job.caps.replies,
@@ -145,28 +145,21 @@ def _distinct(
     )
     if read.reason is not None:
         return []
-    repeated = repetitions(read.answer)
-    found = []
-    for number, subtopic in enumerate(candidates, start=len(kept) + 1):
-        if number in repeated:
-            reason = f"overlaps {shown[repeated[number] - 1].name!r}"
-            log.reject("subtopic distinct", subtopic.name, reason, read.call_id, last=last)
-        else:
-            log.accept("subtopic distinct", subtopic.name, read.call_id)
-            found.append(subtopic)
-    return found
+    faults = {later: f"overlaps {shown[earlier - 1].name!r}" for later, earlier in repetitions(read.answer).items()}
+    return [
+        subtopic
+        for number, subtopic in enumerate(candidates, start=len(kept) + 1)
+        if log.decide("subtopic distinct", subtopic.name, faults.get(number), read.call_id, last=last)
+    ]
 
 
 def _expandable(
     subtopics: Sequence[NamedSubtopic], insights: Sequence[Sequence[str]], least: int, log: Log
 ) -> Iterator[tuple[NamedSubtopic, Sequence[str]]]:
     for subtopic, found in zip(subtopics, insights, strict=True):
-        if len(found) >= least:
-            log.accept("subtopic expandable", subtopic.name)
+        few = f"{len(found)} insights were accepted, expected at least {least}" if len(found) < least else None
+        if log.decide("subtopic expandable", subtopic.name, few, last=True):
             yield subtopic, found
-        else:
-            reason = f"{len(found)} insights were accepted, expected at least {least}"
-            log.reject("subtopic expandable", subtopic.name, reason, last=True)
 
 
 # ---------------------------------------------------------------- queries
@@ -177,18 +170,15 @@ def write_queries(subtopics: Sequence[NamedSubtopic], job: OutlineJob, log: Log)
     accepted: dict[int, str] = {}
     rejections: dict[int, list[str]] = {place: [] for place in range(len(subtopics))}
     for attempt in range(1, job.caps.queries + 1):
-        tried = [place for place in rejections if place not in accepted]
+        tried = {place: before for place, before in rejections.items() if place not in accepted}
         if not tried:
             break
-        found = yield from _queries(subtopics, {place: rejections[place] for place in tried}, job, log)
-        for place, (query, reason, called) in found.items():
-            if reason is None:
-                log.accept("query on subtopic", subtopics[place].name, called)
+        found = yield from _queries(subtopics, tried, job, log)
+        for place, (query, reason, called, _) in found.items():
+            last = attempt == job.caps.queries
+            if log.decide("query on subtopic", subtopics[place].name, reason, called, last=last):
                 accepted[place] = query
-            else:
-                last = attempt == job.caps.queries
-                log.reject("query on subtopic", subtopics[place].name, reason, called, last=last)
-                rejections[place].append(reason)
+            rejections[place] += filter(None, [reason])
     return [accepted.get(place) or plain_query(subtopic) for place, subtopic in enumerate(subtopics)]
 
 
@@ -197,15 +187,9 @@ def plain_query(subtopic: NamedSubtopic) -> str:
     return f"What do the documents say about {subtopic.name}?"
 
 
-class _Tried(NamedTuple):
-    query: str
-    reason: str | None
-    call_id: str | None
-
-
 def _queries(
     subtopics: Sequence[NamedSubtopic], rejections: Mapping[int, Sequence[str]], job: OutlineJob, log: Log
-) -> Plan[dict[int, _Tried]]:
+) -> Plan[dict[int, Read]]:
     """One try at each of the places in *rejections*: written, then sorted into a subtopic."""
     setting = job.topic.setting
     replies = yield [
@@ -216,14 +200,14 @@ def _queries(
         )
         for place, before in rejections.items()
     ]
-    tried = {}
+    tried: dict[int, Read] = {}
     for place, reply in zip(rejections, replies, strict=True):
         read = read_reply(reply, QueryText)
         query = "" if read.reason else read.answer.query
-        tried[place] = _Tried(query, read.reason or (None if query.endswith("?") else "no_question"), read.call_id)
+        tried[place] = Read(query, read.reason or (None if query.endswith("?") else "no_question"), read.call_id)
     asked = [place for place, one in tried.items() if one.reason is None]
     sorted_into = yield from ask_until_read(
-        [Question(subtopics[place].name, categorize(setting, subtopics, tried[place].query)) for place in asked],
+        [Question(subtopics[place].name, categorize(setting, subtopics, tried[place].answer)) for place in asked],
         Category,
         check="query on subtopic",
         most=job.caps.replies,
@@ -233,7 +217,7 @@ def _queries(
     )
     for place, read in zip(asked, sorted_into, strict=True):
         reason = unverified(read) if read.reason else misplaced(read.answer, subtopics, place)
-        tried[place] = _Tried(tried[place].query, reason, read.call_id)
+        tried[place] = tried[place]._replace(reason=reason, call_id=read.call_id)
     return tried
 
 
@@ -262,42 +246,33 @@ def known_insights(outline: Outline, topic: Topic, caps: Caps, log: Log) -> Plan
             told = yield from _told(subtopic, "\n".join(read.answer.facts), caps, log)
             known += [start + index for index in told]
         else:
-            log.reject(KNOWN, subtopic.name, f"unanswered: {read.reason}", read.call_id, last=True)
+            log.decide(KNOWN, subtopic.name, f"unanswered: {read.reason}", read.call_id, last=True)
     return tuple(known)
 
 
 def _told(subtopic: OutlinedSubtopic, answer: str, caps: Caps, log: Log) -> Plan[list[int]]:
     """The insights of *subtopic* that the verifier finds in an *answer*, by their places in it."""
-    n = len(subtopic.insights)
-    (read,) = yield from ask_until_read(
-        [Question(subtopic.name, _find_in(answer, subtopic.insights))],
+    facts = numbered({"fact": fact} for fact in subtopic.insights)
+    read = yield from ask_for(
+        subtopic.name,
+        Ask("verifier", "synthesize_find", {"text": answer, "insights": facts}),
         Present,
         check=KNOWN,
         most=caps.replies,
         log=log,
-        fits=lambda present: numbers_fit(present.present, n),
+        fits=lambda present: numbers_fit(present.present, len(subtopic.insights)),
     )
     if read.reason is not None:
         return []
-    found = []
-    for index, text in enumerate(subtopic.insights):
-        if index + 1 in read.answer.present:
-            log.reject(KNOWN, text, "told without documents", read.call_id)
-            found.append(index)
-        else:
-            log.accept(KNOWN, text, read.call_id)
-    return found
+    faults = dict.fromkeys(read.answer.present, "told without documents")
+    return [
+        index
+        for index, text in enumerate(subtopic.insights)
+        if not log.decide(KNOWN, text, faults.get(index + 1), read.call_id)
+    ]
 
 
 def _answer(subtopic: OutlinedSubtopic, topic: Topic) -> Ask:
-    fields = {
-        "setting": topic.setting,
-        "query": subtopic.query,
-        "n_insights": str(len(subtopic.insights)),
-        "notes": "",
-    }
+    n = str(len(subtopic.insights))
+    fields = {"setting": topic.setting, "query": subtopic.query, "n_insights": n, "notes": ""}
     return Ask("outsider", "synthesize_answer", fields)
-
-
-def _find_in(text: str, insights: Sequence[str]) -> Ask:
-    return Ask("verifier", "synthesize_find", {"text": text, "insights": numbered({"fact": fact} for fact in insights)})

@@ -92,12 +92,6 @@ class WrittenRecipe(Recipe[ModelSynthesis]):
     # ------------------------------------------------------------ works
 
     def works(self, step: str, pieces: Pieces) -> list[Work]:
-        """
-        Return an outline for each topic, or the documents of the outlines that are there.
-
-        Raises:
-            LongformError: Of an outline so little was accepted that the sizes do not fit any more.
-        """
         if step == OUTLINE:
             return [
                 Work(self._outline_key(number), self.haystack_id(number), {"topic": number}, group=topic.domain)
@@ -146,7 +140,6 @@ class WrittenRecipe(Recipe[ModelSynthesis]):
     # ------------------------------------------------------------ plans
 
     def plan(self, job: Job, log: Log) -> Plan[JsonValue]:
-        """Return the plan of an outline, or of a document."""
         topic = self.settings.topics[job.payload["topic"]]
         return self._outline(topic, log) if job.step == OUTLINE else self._draft(topic, job, log)
 
@@ -177,13 +170,11 @@ class WrittenRecipe(Recipe[ModelSynthesis]):
     # ------------------------------------------------------------ what comes of it
 
     def rows(self, pieces: Pieces) -> Iterator[HaystackRows]:
-        """Return the tables of each haystack."""
         return map(haystack_rows, self._written(pieces))
 
     def accounts(self, pieces: Pieces) -> list[dict[str, Any]]:
-        """Count for each haystack what was made of what was asked."""
         least = self.settings.sizes.least_documents
-        return [{**haystack_account(one, least_documents=least)} for one in self._written(pieces)]
+        return [haystack_account(one, least_documents=least) for one in self._written(pieces)]
 
     def _written(self, pieces: Pieces) -> Iterator[Writing]:
         for number, topic in enumerate(self.settings.topics):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from longform.synthesis.asking import Ask, Form, Words, numbered
 
@@ -125,21 +125,11 @@ pass the same checks.
 # ---------------------------------------------------------------- questions to the verifier
 
 
-class Named(Protocol):
-    """A subtopic of any kind."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def description(self) -> str: ...
-
-
-def described(subtopic: Named) -> str:
+def described(subtopic: NamedSubtopic) -> str:
     return f"{subtopic.name}: {subtopic.description}"
 
 
-def listed(subtopics: Sequence[Named]) -> str:
+def listed(subtopics: Sequence[NamedSubtopic]) -> str:
     """Subtopics as prompts show them."""
     return numbered({"name": subtopic.name, "description": subtopic.description} for subtopic in subtopics)
 
@@ -160,7 +150,7 @@ def repetitions(pairs: Pairs) -> dict[int, int]:
     return {max(pair.number, pair.repeats): min(pair.number, pair.repeats) for pair in pairs.pairs}
 
 
-def categorize(setting: str, subtopics: Sequence[Named], text: str) -> Ask:
+def categorize(setting: str, subtopics: Sequence[NamedSubtopic], text: str) -> Ask:
     """Ask which subtopic *text* belongs to."""
     fields = {"setting": setting, "subtopics": listed(subtopics), "text": text}
     return Ask("verifier", "synthesize_categorize", fields)
@@ -171,7 +161,7 @@ def category_fits(category: Category, n: int) -> str | None:
     return None if 0 <= category.subtopic <= n else "no_such_number"
 
 
-def misplaced(category: Category, subtopics: Sequence[Named], place: int) -> str | None:
+def misplaced(category: Category, subtopics: Sequence[NamedSubtopic], place: int) -> str | None:
     """Return why a sorted item does not belong to the subtopic at *place*; None if it does."""
     if category.subtopic == place + 1:
         return None

@@ -11,13 +11,13 @@ import pytest
 
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.synthesis.config import KINDS
+from jobs.synthesis.model_synthesis import KINDS
 from jobs.synthesize_models import main
 from longform.formats.rows import HaystackRows
 from longform.records import Document, Query, Target
 from longform.settings.chat import ChatSettings
 from longform.settings.strict import Strict
-from longform.synthesis.asking import Ask, Log, Plan
+from longform.synthesis.asking import Ask, Log, Plan, ask_once
 from longform.synthesis.recipe import (
     Job,
     Pieces,
@@ -29,7 +29,6 @@ from longform.synthesis.recipe import (
     Work,
     bounded,
 )
-from longform.synthesis.tries import ask_once
 from longform.synthesis.written.replies import QueryText
 from longform.tables.table import table_of
 

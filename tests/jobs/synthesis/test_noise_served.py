@@ -23,7 +23,7 @@ from actors.rehearsal.fake_provider import fake_process
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from actors.synthesis.scripted_writer import count_of
-from jobs.synthesis.config import read_config
+from jobs.synthesis.model_synthesis import read_config
 from jobs.synthesize_models import main
 from longform.rehearsal.settings import FakeSettings
 from tests.jobs.killing import Fake

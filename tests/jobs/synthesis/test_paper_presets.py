@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from actors.storage.benchmark import Benchmark
-from jobs.synthesis.config import read_config
+from jobs.synthesis.model_synthesis import read_config
 from jobs.synthesize_models import main
 from longform.records import gold_documents
 

@@ -10,8 +10,7 @@ import pytest
 from actors.chat.pool import ChatPool
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.synthesis.haystack_workers import prose_key
-from jobs.synthesis.haystacks import make_benchmark, read_config, synthesize
+from jobs.synthesis.haystacks import make_benchmark, prose_key, read_config, synthesize
 from jobs.synthesize import main
 from longform.errors import UsageError
 from tests.soak import ONLY_IN_SOAK

@@ -13,8 +13,8 @@ from jobs.stages import runner as stages
 from jobs.stages.cluster import Cluster
 from jobs.stages.performing import Performer, Runnable, TaskReceipt, TaskRow
 from jobs.stages.place import Place, tasks_a_block
-from jobs.synthesis.config import read_config as read_models_config
 from jobs.synthesis.haystacks import make_benchmark, read_config, synthesize
+from jobs.synthesis.model_synthesis import read_config as read_models_config
 from longform.errors import UsageError
 
 TWO_TOPICS = ["topics=[railway, orchard]", "haystacks=3", "seed=5"]

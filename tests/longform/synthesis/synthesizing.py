@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from actors.synthesis.scripted import say
 from longform.keys import content_key
 from longform.prompts import Prompt, load_prompt
-from longform.synthesis.asking import Ask, Plan, Reply
+from longform.synthesis.asking import Ask, Plan, Reply, carried_out
 from longform.synthesis.written.settings import Caps, ConversationTopic, NewsTopic, Sizes
 
 Value = TypeVar("Value")
@@ -41,13 +41,7 @@ class Scripted:
     said: list[tuple[Ask, str, Reply]] = field(default_factory=list)
 
     def run(self, plan: Plan[Value]) -> Value:
-        try:
-            asks = next(plan)
-            while True:
-                asks = plan.send([self.reply(ask) for ask in asks])
-        except StopIteration as ended:
-            value: Value = ended.value
-            return value
+        return carried_out(plan, lambda asks: [self.reply(ask) for ask in asks])
 
     def reply(self, ask: Ask) -> Reply:
         prompt = _prompt(ask.prompt).render(**ask.fields)
@@ -76,13 +70,7 @@ class Told:
         self.asks: list[Ask] = []
 
     def run(self, plan: Plan[Value]) -> Value:
-        try:
-            asks = next(plan)
-            while True:
-                asks = plan.send([self._reply(ask) for ask in asks])
-        except StopIteration as ended:
-            value: Value = ended.value
-            return value
+        return carried_out(plan, lambda asks: [self._reply(ask) for ask in asks])
 
     def _reply(self, ask: Ask) -> Reply:
         self.asks.append(ask)

@@ -12,10 +12,23 @@ from hypothesis import strategies as st
 
 from longform.metrics.statistics import Estimate
 from longform.records import Document, Qrel, Target
-from longform.synthesis.audit import HaystackAudit, HaystackFacts, Planted, audit_haystack, audit_report
-from longform.synthesis.audit.audit import N_HASHES, near_duplicates, shingles, signature, similarity
-from longform.synthesis.audit.label_noise import Cells, LabelNoise, ceiling, event_share, expected_joint, label_noise
-from longform.synthesis.audit.planted import exact_search, tenths
+from longform.synthesis.audit.audit import (
+    N_HASHES,
+    Cells,
+    HaystackAudit,
+    LabelNoise,
+    audit_haystack,
+    audit_report,
+    ceiling,
+    event_share,
+    expected_joint,
+    label_noise,
+    near_duplicates,
+    shingles,
+    signature,
+    similarity,
+)
+from longform.synthesis.audit.planted import HaystackFacts, Kind, Planted, exact_search, tenths
 from longform.synthesis.grammar.assignment import Bounds
 from longform.synthesis.grammar.haystack import HaystackSize, Woven, write_haystack
 
@@ -25,6 +38,10 @@ SIZE = HaystackSize(100, 300, Bounds(5, 7), Bounds(5, 25), distractors=1, contra
 @pytest.fixture(scope="module")
 def haystack() -> Woven:
     return write_haystack("railway", variant=0, size=SIZE, seed=3)
+
+
+def stated(doc_id: str, target_id: str | None, kind: Kind, text: str) -> Planted:
+    return Planted(doc_id=doc_id, target_id=target_id, kind=kind, text=text)
 
 
 def report(documents: list[Document], haystack: Woven, qrels: list[Qrel]) -> dict:
@@ -94,7 +111,7 @@ DOCUMENTS = [
     ],
 )
 def test_the_search_finds_what_is_planted_and_what_the_map_makes_of_it(planted, gold, counts) -> None:
-    statements = [Planted(doc_id, "i", "insight", text) for doc_id, text in planted]
+    statements = [stated(doc_id, "i", "insight", text) for doc_id, text in planted]
     nothing = dict.fromkeys(("found", "missing", "repeated", "elsewhere", "unplanted", "unlisted"), 0)
 
     found = exact_search(DOCUMENTS, {k: frozenset(v) for k, v in gold.items()}, statements)
@@ -103,7 +120,7 @@ def test_the_search_finds_what_is_planted_and_what_the_map_makes_of_it(planted, 
 
 
 def test_distractors_and_contradictions_are_no_statements_of_an_insight() -> None:
-    others = [Planted("a", None, "distractor", "It rains."), Planted("b", "i", "contradiction", "The dam broke.")]
+    others = [stated("a", None, "distractor", "It rains."), stated("b", "i", "contradiction", "The dam broke.")]
 
     assert exact_search(DOCUMENTS, {"i": frozenset({"a"})}, others)["planted"] == 0
 
@@ -276,7 +293,7 @@ def test_two_haystacks_are_one_report_and_it_is_json(haystack: Woven) -> None:
 
 
 def test_facts_survive_json(haystack: Woven) -> None:
-    assert HaystackFacts.from_json(json.loads(json.dumps(haystack.facts.as_json()))) == haystack.facts
+    assert HaystackFacts.model_validate_json(haystack.facts.model_dump_json()) == haystack.facts
 
 
 def test_an_insight_that_no_document_is_given_has_no_place_in_the_ceiling() -> None:

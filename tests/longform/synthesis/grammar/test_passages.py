@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from longform.synthesis.asking import Ask, Reply
-from longform.synthesis.audit import audit_haystack
+from longform.synthesis.asking import Ask, Reply, carried_out
+from longform.synthesis.audit.audit import audit_haystack
 from longform.synthesis.grammar.assignment import Bounds
 from longform.synthesis.grammar.haystack import (
     ComposedHaystack,
@@ -52,17 +52,15 @@ def stating(text: str, facts: Sequence[str]) -> list[bool]:
 def tried(jobs: Sequence[PassageJob], say: Callable[[Ask, int], Reply], tries: int) -> tuple[list[Tried], list[Ask]]:
     """Return the outcome of the jobs if *say* answers each ask, given how often its sentence was asked about before."""
     asked: list[Ask] = []
-    plan = write_passages(jobs, tries=tries, stating=stating)
-    try:
-        asks = next(plan)
-        while True:
-            replies = []
-            for ask in asks:
-                replies.append(say(ask, sum(ask.fields["statement"] == one.fields["statement"] for one in asked)))
-                asked.append(ask)
-            asks = plan.send(replies)
-    except StopIteration as ended:
-        return ended.value, asked
+
+    def answer(asks: Sequence[Ask]) -> list[Reply]:
+        replies = []
+        for ask in asks:
+            replies.append(say(ask, sum(ask.fields["statement"] == one.fields["statement"] for one in asked)))
+            asked.append(ask)
+        return replies
+
+    return carried_out(write_passages(jobs, tries=tries, stating=stating), answer), asked
 
 
 def keeps(ask: Ask, before: int) -> Reply:
@@ -140,7 +138,7 @@ def test_what_a_model_does_is_counted(reply: Callable[[Ask], Reply], rejected: d
 def test_a_second_try_says_what_was_wrong_and_is_the_last_where_it_fits() -> None:
     found, asked = tried([JOB], lambda ask, before: keeps(ask, 0) if before else Reply(BESIDE, None), tries=3)
 
-    assert found[0].rejections == ["statement_lost"]
+    assert found[0].rejections == ("statement_lost",)
     assert found[0].text == f"{BESIDE} {JOB.statement}"
     assert [WISHES["statement_lost"] in ask.fields["notes"] for ask in asked] == [False, True]
 

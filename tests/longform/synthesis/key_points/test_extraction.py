@@ -6,7 +6,7 @@ import json
 
 from longform.synthesis.asking import Log
 from longform.synthesis.key_points.points import FoundPoint, Grounds, extract
-from longform.synthesis.key_points.sources import SourceDocument
+from longform.synthesis.key_points.search import SourceDocument
 from tests.longform.synthesis.synthesizing import Told
 
 DOCUMENT = SourceDocument("d", None, "The bridge opened\nin 1931. It cost 4 million. Nobody complained.")
@@ -28,13 +28,13 @@ def verdicts(log: Log, check: str) -> list[tuple[str, str | None]]:
 
 def test_a_span_is_found_up_to_white_space_and_kept_as_the_document_has_it() -> None:
     found, _, _ = extracted(listed(("It opened in 1931.", ["opened in 1931", "4 million"])), listed())
-    where = DOCUMENT.text.index("opened")
+    where, cost = DOCUMENT.text.index("opened"), DOCUMENT.text.index("4 million")
     assert found == [
         FoundPoint(
-            "It opened in 1931.",
-            (
-                Grounds("d", where, where + 14, False, "opened\nin 1931"),
-                Grounds("d", DOCUMENT.text.index("4 million"), DOCUMENT.text.index("4 million") + 9, True, "4 million"),
+            text="It opened in 1931.",
+            grounds=(
+                Grounds(doc_id="d", start=where, end=where + 14, exact=False, text="opened\nin 1931"),
+                Grounds(doc_id="d", start=cost, end=cost + 9, exact=True, text="4 million"),
             ),
         )
     ]

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 import pytest
 
 from longform.synthesis.asking import Log
-from longform.synthesis.key_points.points import FoundPoint, Grounds, PointGroup, joined
-from longform.synthesis.key_points.selection import faults_of, mended, merge
+from longform.synthesis.key_points.points import FoundPoint, Grounds, faults_of, mended, merge, passages
+from longform.synthesis.key_points.replies import Group
 from tests.longform.synthesis.synthesizing import Told
 
-POINTS = [FoundPoint(f"Point {n}.", (Grounds(f"d{n}", 0, 7, True, "passage"),)) for n in (1, 2, 3, 4)]
+PASSAGES = [Grounds(doc_id=f"d{n}", start=0, end=7, exact=True, text="passage") for n in (1, 2, 3, 4)]
+POINTS = [FoundPoint(text=f"Point {n}.", grounds=(one,)) for n, one in enumerate(PASSAGES, start=1)]
 
 MISPLACED = "numbers 4: in no group; numbers 3: in more than one group"
 
@@ -72,15 +73,14 @@ def test_without_a_readable_list_every_point_stays(reply: str) -> None:
 
 def test_nobody_is_asked_about_a_single_point() -> None:
     told = Told()
-    assert told.run(merge("Why?", POINTS[:1], tries=2, log=Log())) == [PointGroup("Point 1.", (1,))]
+    assert told.run(merge("Why?", POINTS[:1], tries=2, log=Log())) == [Group(point="Point 1.", numbers=(1,))]
     assert told.run(merge("Why?", [], tries=2, log=Log())) == []
 
 
 def test_a_mended_list_is_always_a_partition() -> None:
-    groups = [PointGroup("a", (2, 2, 5)), PointGroup("b", ()), PointGroup("c", (2, 1)), PointGroup("d", (0, -1))]
+    groups = [Group(point="a", numbers=numbers) for numbers in ((2, 2, 5), (), (2, 1), (0, -1))]
     assert not faults_of(mended(groups, POINTS), len(POINTS)).told()
 
 
 def test_a_group_has_the_passages_of_all_its_points() -> None:
-    ((point, numbers),) = joined([PointGroup("Both.", (1, 3))], POINTS)
-    assert (point.text, numbers, [one.doc_id for one in point.grounds]) == ("Both.", (1, 3), ["d1", "d3"])
+    assert [one.doc_id for one in passages(Group(point="Both.", numbers=(1, 3)), POINTS)] == ["d1", "d3"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from longform.synthesis.asking import Log
 from longform.synthesis.key_points.points import FoundPoint, Grounds
 from longform.synthesis.key_points.rules import extract_by_rules, grouped, select_by_rules, unwrapped_sentences
+from longform.synthesis.key_points.search import SourceDocument
 from longform.synthesis.key_points.settings import RulesSettings
-from longform.synthesis.key_points.sources import SourceDocument
 
 QUESTION = "What did the bridge over the river cost?"
 TEXT = (
@@ -48,7 +48,7 @@ def test_a_sentence_that_is_set_in_lines_is_one_sentence_with_its_place_in_the_d
 
 
 def point(text: str, doc_id: str = "d") -> FoundPoint:
-    return FoundPoint(text, (Grounds(doc_id, 0, len(text), True, text),))
+    return FoundPoint(text=text, grounds=(Grounds(doc_id=doc_id, start=0, end=len(text), exact=True, text=text),))
 
 
 def test_sentences_with_the_same_numbers_and_names_and_much_the_same_stems_are_one() -> None:

@@ -12,9 +12,8 @@ import pytest
 from numpy.typing import NDArray
 
 from longform.synthesis.asking import Log, Reply
-from longform.synthesis.key_points.search import Corpus, Searched, find_documents, segments
+from longform.synthesis.key_points.search import Corpus, Searched, SourceDocument, find_documents, segments
 from longform.synthesis.key_points.settings import SearchSettings
-from longform.synthesis.key_points.sources import SourceDocument
 from tests.longform.synthesis.synthesizing import Told
 
 TEXTS = {"bridge": "bridge bridge river", "river": "river fish", "harbour": "harbour ships", "choir": "choir songs"}
@@ -94,7 +93,7 @@ def test_an_endpoint_s_documents_stand_beside_those_of_files() -> None:
         plan.send([Reply(json.dumps(HITS), None), Reply('{"no": "list"}', None)])
     result: Searched = ended.value.value
     assert {one.doc_id for one in result.documents} == {"bridge", "river", "web", "http://x"}
-    assert [one.doc_id for one in result.fetched] == [
+    assert [one["doc_id"] for one in result.fetched] == [
         o.doc_id for o in result.documents if o.doc_id in {"web", "http://x"}
     ]
     assert [(one.verdict, one.reason) for one in log.attempts if one.check == "search answered"] == [
@@ -106,7 +105,7 @@ def test_an_endpoint_s_documents_stand_beside_those_of_files() -> None:
 
 def test_nothing_found_is_given_up_with_the_reason() -> None:
     result, log = found("zebras")
-    assert result.documents == []
+    assert result.documents == ()
     assert (log.attempts[0].check, log.attempts[0].verdict) == ("documents found", "exhausted")
 
 

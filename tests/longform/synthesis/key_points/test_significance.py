@@ -7,8 +7,8 @@ from math import log as ln
 import pytest
 
 from longform.chat.call import TokenLogprobs
-from longform.synthesis.asking import Log, Reply
-from longform.synthesis.key_points.selection import scores
+from longform.synthesis.asking import Log, Reply, carried_out
+from longform.synthesis.key_points.points import scores
 from longform.synthesis.key_points.settings import ModelsSettings
 
 
@@ -22,12 +22,7 @@ def scored(*rounds: list[Reply], **settings: object) -> tuple[list[float | None]
     points = [f"Point {n}." for n in range(len(rounds[0]))]
     plan = scores("Why?", points, ModelsSettings.model_validate(settings), replies=2, log=log)
     waiting = list(rounds)
-    try:
-        next(plan)
-        while True:
-            plan.send(waiting.pop(0))
-    except StopIteration as ended:
-        return ended.value, log
+    return carried_out(plan, lambda _: waiting.pop(0)), log
 
 
 def test_a_score_is_the_share_of_yes_and_the_threshold_decides() -> None:

@@ -12,8 +12,8 @@ from pydantic import ValidationError
 from longform.errors import LongformError, UsageError
 from longform.synthesis.key_points.account import score_steps
 from longform.synthesis.key_points.recipe import key_point_recipe
+from longform.synthesis.key_points.search import drawn, longest_answered, read_documents, read_questions
 from longform.synthesis.key_points.settings import KeyPointSynthesis
-from longform.synthesis.key_points.sources import drawn, longest_answered, read_documents, read_questions
 
 MODEL = {"provider": "scripted", "script": "synthesis", "model": "scripted-extractor"}
 BASE: dict[str, Any] = {

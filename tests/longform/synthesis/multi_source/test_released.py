@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from longform.synthesis.multi_source import checks
+from longform.synthesis.multi_source import plans
 from longform.synthesis.multi_source.settings import CutSettings
 from longform.synthesis.multi_source.sources import cut_text
 from longform.text.sentences import sentences
@@ -38,5 +38,5 @@ def test_the_rules_are_stricter_than_the_people_who_looked_at_the_released_queri
     assert len(queries) == 215
     assert sum(len(sentences(new)) == 1 for new, _, _ in queries) == 213
     assert sum(new.endswith("?") == old.endswith("?") for new, old, _ in queries) == 209
-    assert sum(checks.lost_words(new, old) is None for new, old, _ in queries) == 164
-    assert sum(checks.told_answer(new, old, answers, 3) is not None for new, old, answers in queries) == 8
+    assert sum(plans.lost_words(new, old) is None for new, old, _ in queries) == 164
+    assert sum(plans.told_answer(new, old, answers, 3) is not None for new, old, answers in queries) == 8

@@ -82,8 +82,8 @@ def test_two_equal_documents_are_refused() -> None:
 
 def test_counts_and_what_was_given_up() -> None:
     log = Log()
-    log.reject("article leaks", "document 1", "states insight 2", "call 1")
-    log.reject("article leaks", "document 1", "states insight 2", "call 2", last=True)
+    log.decide("article leaks", "document 1", "states insight 2", "call 1")
+    log.decide("article leaks", "document 1", "states insight 2", "call 2", last=True)
     log.accept("article leaks", "document 2", "call 3")
     (row,) = (row for row in check_rows(log.attempts, CHECKS) if row["check"] == "article leaks")
     assert (row["attempts"], row["accepted"], row["rejected"], row["exhausted"]) == (3, 1, 1, 1)

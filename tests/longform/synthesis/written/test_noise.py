@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from longform.synthesis.audit import audit_haystack, audit_report
+from longform.synthesis.audit.audit import audit_haystack, audit_report
 from longform.synthesis.written.account import haystack_rows
 from tests.longform.synthesis.written.test_planted import FAULTY, made
 

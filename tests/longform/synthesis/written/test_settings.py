@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from longform.errors import UsageError
-from longform.synthesis.asking import Form, UnreadableReplyError, read_form, schema_of
+from longform.synthesis.asking import Form, Read, Reply, read_reply, schema_of
 from longform.synthesis.written.replies import FORMS, Article, Pairs
 from longform.synthesis.written.settings import ModelSynthesis, Sizes, assignment
 from tests.longform.synthesis.synthesizing import CAPS, NEWS, SIZES, TALK
@@ -80,7 +80,7 @@ def test_bounds_that_cannot_be_met_are_refused_with_the_arithmetic() -> None:
 
 @pytest.mark.parametrize("text", ['{"pairs": []}', '```json\n{"pairs": []}\n```', ' {"pairs": []}\n'])
 def test_a_form_is_read_bare_or_fenced(text: str) -> None:
-    assert read_form(text, Pairs) == Pairs(pairs=())
+    assert read_reply(Reply(text, None), Pairs) == Read(Pairs(pairs=()), None, None)
 
 
 @pytest.mark.parametrize(
@@ -94,14 +94,11 @@ def test_a_form_is_read_bare_or_fenced(text: str) -> None:
     ],
 )
 def test_what_is_no_form_has_a_reason(text: str, reason: str) -> None:
-    with pytest.raises(UnreadableReplyError) as unreadable:
-        read_form(text, Pairs)
-    assert unreadable.value.reason == reason
+    assert read_reply(Reply(text, None), Pairs) == Read(None, reason, None)
 
 
 def test_an_article_without_words_is_none() -> None:
-    with pytest.raises(UnreadableReplyError):
-        read_form('{"title": "T", "text": "  "}', Article)
+    assert read_reply(Reply('{"title": "T", "text": "  "}', None), Article).reason == "wrong_form"
 
 
 @pytest.mark.parametrize("form", FORMS.values())
