@@ -78,18 +78,14 @@ class Worker(Protocol[Item_contra, Unit]):
         """Return the answer to each unit, in order; it does not depend on the units beside it."""
 
 
-class SelfDescribed(Protocol):
-    """A model that describes itself."""
+class Backend(Protocol[Item_contra]):
+    """The application's way to a model: an `Engine` in the same process, or one behind a deployment handle."""
 
     async def about(self) -> About:
         """Return the model's description of itself."""
 
     async def problem(self) -> str | None:
         """Return why it does not work; None if it does."""
-
-
-class Backend(SelfDescribed, Protocol[Item_contra]):
-    """The application's way to a model: an `Engine` in the same process, or one behind a deployment handle."""
 
     async def ask(self, items: Sequence[Item_contra], *, within_s: float | None = None) -> Replies:
         """

@@ -51,9 +51,16 @@ class EmbeddingWorker:
         ]
 
 
-class CrossEncoderWorker:
+class PairWorker:
+    """Items {query, texts}; a unit is a pair."""
+
+    def split(self, item: PairsItem) -> list[tuple[str, str]]:
+        return [(item["query"], text) for text in item["texts"]]
+
+
+class CrossEncoderWorker(PairWorker):
     """
-    Items {query, texts}; a unit is a pair, its content a logit.
+    Scores pairs; a unit's content is a logit.
 
     Raises:
         UsageError: The model cannot be loaded, or has several outputs.
@@ -67,17 +74,14 @@ class CrossEncoderWorker:
         self.about = About(name, "rerank", version, score_kind=kind, window=window, estimated=False)
         self.run([_WARM])
 
-    def split(self, item: PairsItem) -> list[tuple[str, str]]:
-        return pairs_of(item)
-
     def run(self, units: list[tuple[str, str]]) -> list[Work]:
         scores, lengths = self._model.score_pairs(units), self._model.lengths(units)
         return [_scored(score, length, self._model.window) for score, length in zip(scores, lengths, strict=True)]
 
 
-class CosineWorker:
+class CosineWorker(PairWorker):
     """
-    Items {query, texts}; a unit is a pair, its content the cosine of the two vectors.
+    Scores pairs; a unit's content is the cosine of the two vectors.
 
     Raises:
         UsageError: The model cannot be loaded.
@@ -90,9 +94,6 @@ class CosineWorker:
         self.about = About(name, "rerank", version, score_kind="cosine", window=window, estimated=False)
         self.run([_WARM])
 
-    def split(self, item: PairsItem) -> list[tuple[str, str]]:
-        return pairs_of(item)
-
     def run(self, units: list[tuple[str, str]]) -> list[Work]:
         # (pairs, 2) -> (2 x pairs); equal texts are embedded once
         texts = [unit[side] for side in (0, 1) for unit in units]
@@ -100,11 +101,6 @@ class CosineWorker:
         cosines = rounded((vectors[: len(units)] * vectors[len(units) :]).sum(axis=1)).tolist()
         longest = [max(both) for both in zip(lengths[: len(units)], lengths[len(units) :], strict=True)]
         return [_scored(cosine, length, self._encoder.window) for cosine, length in zip(cosines, longest, strict=True)]
-
-
-def pairs_of(item: PairsItem) -> list[tuple[str, str]]:
-    """Return (query, text) for each text."""
-    return [(item["query"], text) for text in item["texts"]]
 
 
 def _embedded(encoder: Encoder, texts: Sequence[str]) -> tuple[NDArray[np.float32], list[int]]:

@@ -27,12 +27,12 @@ from jobs.spending.call_count import CallCount, StageCalls, Unasked
 from jobs.spending.plan import opened_ledger
 from jobs.synthesis.haystacks import composed_haystack, offline_stating, prose_key
 from jobs.synthesis.model_synthesis import Synthesis
-from longform.chat.call import ChatRequest, call_id
+from longform.chat.call import call_id
 from longform.prompts import load_prompt
 from longform.settings.chat import ChatSettings
 from longform.spending import CountRange
 from longform.synthesis.asking import Ask, Log, Reply, Role, carried_out
-from longform.synthesis.grammar.passages import WISHES, PassageJob, passage_ask, passage_jobs, write_passages
+from longform.synthesis.grammar.passages import PROMPT, WISHES, PassageJob, passage_ask, passage_jobs, write_passages
 from longform.synthesis.grammar.settings import HaystackSettings
 from longform.synthesis.recipe import Job, Piece, PlannedCalls, Recipe
 
@@ -56,7 +56,9 @@ def synthesis_plan(synthesis: Synthesis, *, calling: Calling, workers: int) -> d
     with opened_ledger(calling) as ledger:
         calls = {bound: _stages(synthesis.recipe, steps, tokens, bound, CallCount(ledger)) for bound in BOUNDS}
     notes = [LOWEST, HIGHEST, SIZES, NOT_IN_IT]
-    return bounded_plan(_rows(synthesis.recipe, steps), calls, notes=notes, calling=calling, workers=workers)
+    return bounded_plan(
+        _rows(synthesis.recipe.settings.chats, steps), calls, notes=notes, calling=calling, workers=workers
+    )
 
 
 def _prompts_of(steps: Sequence[PlannedCalls]) -> dict[str, set[str]]:
@@ -67,17 +69,17 @@ def _prompts_of(steps: Sequence[PlannedCalls]) -> dict[str, set[str]]:
     return found
 
 
-def _rows(recipe: Recipe[Any], steps: Sequence[PlannedCalls]) -> list[dict[str, Any]]:
+def _rows(chats: Mapping[Role, ChatSettings], steps: Sequence[PlannedCalls]) -> list[dict[str, Any]]:
     """One row a step, of all works together."""
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     for step in steps:
         row = rows.setdefault(
             (step.does, step.cap),
             {
-                "stage": f"synthesize {step.step}",
+                "stage": f"synthesize {step.step}".rstrip(),
                 "step": step.does,
                 "role": step.role,
-                "model": recipe.settings.chats[step.role].model,
+                "model": chats[step.role].model,
                 "lowest": 0,
                 "highest": 0,
                 "cap": step.cap,
@@ -169,20 +171,11 @@ _WAITS = "no reply yet"
 _NONE_YET = Reply(None, _WAITS)
 
 
-class _WaitingPassage(NamedTuple):
-    """A passage that is not written: why its tries so far were rejected, and what is sent next."""
-
-    job: PassageJob
-    rejections: Sequence[str]
-    request: ChatRequest
-
-
 class _Passages(NamedTuple):
-    """The passages that are left: those that wait for a reply, and how many the ledger's replies settle."""
+    """The passages that are left."""
 
-    waiting: Sequence[_WaitingPassage]
-    n_kept: int
-    n_fallen_back: int
+    waiting: Sequence[tuple[PassageJob, Sequence[str]]]  # each with why its tries so far were rejected
+    counts: Mapping[str, int]  # those that wait for a reply, and those that the ledger's replies settle
     n_paid: int  # calls
 
 
@@ -204,38 +197,24 @@ def prose_plan(config: HaystackSettings, numbers: Sequence[int], *, calling: Cal
     jobs = chain.from_iterable(_jobs(config, number, key) for number in numbers)
     with opened_ledger(calling) as ledger:
         found = _passages(jobs, models, chat, tries, ledger)
-        lowest = _lowest(found, CallCount(ledger), chat)
+        lowest = _lowest(found, CallCount(ledger), chat, models)
         highest = _highest(found, CallCount(ledger), chat, models, tries)
-    counts = {"waiting": len(found.waiting), "kept": found.n_kept, "fallen_back": found.n_fallen_back}
     if not found.waiting:
-        return _nothing(ALL_THERE, calling, workers) | {"passages": counts}
-    step = {
-        "stage": "synthesize",
-        "step": "write passages",
-        "role": "writer",
-        "model": chat.model,
-        "lowest": len(lowest.inputs),
-        "highest": len(highest.inputs),
-        "cap": f"{tries} tries a passage",
-    }
-    calls = {"lowest": [lowest], "highest": [highest]}
-    notes = [LOWEST_PROSE, HIGHEST_PROSE, _told(found), NOT_IN_IT]
-    return bounded_plan([step], calls, notes=notes, calling=calling, workers=workers) | {"passages": counts}
+        return _nothing(ALL_THERE, calling, workers) | {"passages": found.counts}
+    n_least, n_most, cap = len(lowest.inputs), len(highest.inputs), f"{tries} tries a passage"
+    rows = _rows(config.chats, [PlannedCalls("", PROMPT, "write passages", "writer", n_least, n_most, cap)])
+    calls, kept = {"lowest": [lowest], "highest": [highest]}, found.counts
+    told = (
+        f"passages: {kept['waiting']:,} wait for a reply; by the ledger's replies {kept['kept']:,} are written, and "
+        f"{kept['fallen_back']:,} stay the grammar's"
+    )
+    notes = [LOWEST_PROSE, HIGHEST_PROSE, told, NOT_IN_IT]
+    return bounded_plan(rows, calls, notes=notes, calling=calling, workers=workers) | {"passages": kept}
 
 
 def _nothing(reason: str, calling: Calling, workers: int) -> dict[str, Any]:
     empty: dict[str, list[StageCalls]] = {bound: [] for bound in BOUNDS}
     return bounded_plan([], empty, notes=[], calling=calling, workers=workers) | {"reasons": [reason]}
-
-
-def _told(found: _Passages) -> str:
-    return (
-        f"passages: {len(found.waiting):,} wait for a reply; by the ledger's replies {found.n_kept:,} are written, and "
-        f"{found.n_fallen_back:,} stay the grammar's"
-    )
-
-
-# ---------------------------------------------------------------- passages
 
 
 def _jobs(config: HaystackSettings, number: int, key: str) -> Iterator[PassageJob]:
@@ -256,40 +235,33 @@ def _passages(
         paid.update(answers.keys())
         return [Reply(answers[key].text, answers[key].failure) if key in answers else _NONE_YET for key in keys]
 
-    waiting: list[_WaitingPassage] = []
-    n_kept = 0
     outcomes = carried_out(write_passages(jobs, tries=tries, stating=offline_stating()), recorded)
-    for job, tried in zip(jobs, outcomes, strict=True):
-        if _WAITS in tried.rejections:
-            before = tried.rejections[: tried.rejections.index(_WAITS)]
-            waiting.append(_WaitingPassage(job, before, models.request(passage_ask(job, before))))
-        n_kept += tried.text is not None
-    return _Passages(waiting, n_kept, len(jobs) - len(waiting) - n_kept, len(paid))
+    waiting = [
+        (job, tried.rejections[: tried.rejections.index(_WAITS)])
+        for job, tried in zip(jobs, outcomes, strict=True)
+        if _WAITS in tried.rejections
+    ]
+    n_kept = sum(tried.text is not None for tried in outcomes)
+    counts = {"waiting": len(waiting), "kept": n_kept, "fallen_back": len(jobs) - len(waiting) - n_kept}
+    return _Passages(waiting, counts, len(paid))
 
 
-# ---------------------------------------------------------------- calls
-
-
-def _lowest(found: _Passages, count: CallCount, chat: ChatSettings) -> StageCalls:
+def _lowest(found: _Passages, count: CallCount, chat: ChatSettings, models: SynthesisModels) -> StageCalls:
     """One call a passage; two passages that ask the same are one call."""
-    calls = _stage(found, count, chat)
-    for one in found.waiting:
-        count.add(calls, one.request)
+    calls = replace(count.calls("synthesize", chat), n_paid=found.n_paid)
+    for job, rejections in found.waiting:
+        count.add(calls, models.request(passage_ask(job, rejections)))
     return calls
 
 
 def _highest(found: _Passages, count: CallCount, chat: ChatSettings, models: SynthesisModels, tries: int) -> StageCalls:
     """Every try that is left; what a later prompt says of earlier tries is between nothing and the longest wish."""
-    calls = _stage(found, count, chat)
-    for place, one in enumerate(found.waiting):
-        for n_more in range(tries - len(one.rejections)):
-            why = [[*one.rejections, *[wish] * n_more] for wish in ("", _LONGEST_WISH)]
-            short, long = (models.request(passage_ask(one.job, rejections)) for rejections in why)
+    calls = replace(count.calls("synthesize", chat), n_paid=found.n_paid)
+    for place, (job, rejections) in enumerate(found.waiting):
+        for n_more in range(tries - len(rejections)):
+            why = [[*rejections, *[wish] * n_more] for wish in ("", _LONGEST_WISH)]
+            short, long = (models.request(passage_ask(job, said)) for said in why)
             low, high = count.counted(calls, short), count.counted(calls, long)
             tokens = CountRange(low, (low + high) / 2, high)
             count.add(calls, long, key=f"passage {place}, {n_more} more", tokens=tokens)
     return calls
-
-
-def _stage(found: _Passages, count: CallCount, chat: ChatSettings) -> StageCalls:
-    return replace(count.calls("synthesize", chat), n_paid=found.n_paid)

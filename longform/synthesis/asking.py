@@ -137,17 +137,14 @@ Answer = TypeVar("Answer", bound=Form)
 
 def schema_of(form: type[Form]) -> dict[str, JsonValue]:
     """Return the JSON schema of a form, in the subset that strict providers take: they refuse least lengths."""
-    return _without_lengths(form.model_json_schema())
+    schema: dict[str, JsonValue] = _without_lengths(form.model_json_schema())
+    return schema
 
 
-def _without_lengths(schema: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    return {name: _inner(value) for name, value in schema.items() if name != "minLength"}
-
-
-def _inner(value: JsonValue) -> JsonValue:
+def _without_lengths(value: Any) -> Any:
     if isinstance(value, dict):
-        return _without_lengths(value)
-    return [_inner(one) for one in value] if isinstance(value, list) else value
+        return {name: _without_lengths(part) for name, part in value.items() if name != "minLength"}
+    return [_without_lengths(one) for one in value] if isinstance(value, list) else value
 
 
 def read_reply(reply: Reply, form: type[Form]) -> Read:

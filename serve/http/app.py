@@ -12,7 +12,7 @@ import time
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, NamedTuple, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import numpy as np
 from fastapi import FastAPI
@@ -24,7 +24,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from actors.serving.messages import About, QueueFullError, Replies, UnavailableError, judge_answer, usage
 from longform import __version__
 from longform.settings.strict import Strict
-from serve.engine import Backend, ChatItem, Item, JudgeItem, PairsItem, SelfDescribed, TextsItem, Value
+from serve.engine import Backend, ChatItem, Item, JudgeItem, PairsItem, TextsItem, Value
 from serve.http.access import OPEN_PATH, Access
 from serve.http.answers import (
     check_windows,
@@ -85,8 +85,8 @@ class Backends:
         return {name: kind for kind, named in kinds.items() for name in named}
 
     @property
-    def every(self) -> dict[str, SelfDescribed]:
-        judges = {name: judge.backend for name, judge in self.judges.items()}
+    def every(self) -> dict[str, Backend[Any]]:
+        judges: dict[str, Backend[Any]] = {name: judge.backend for name, judge in self.judges.items()}
         return {**self.embeddings, **self.rerankers, **judges, **self.chats}
 
 
@@ -287,7 +287,7 @@ def _score_answer(found: Replies) -> dict[str, JsonValue]:
     }
 
 
-async def _described(name: str, kind: str, backend: SelfDescribed) -> dict[str, JsonValue]:
+async def _described(name: str, kind: str, backend: Backend[Any]) -> dict[str, JsonValue]:
     """
     Return the model's description of itself, and its problem; all null, with the `reason`, if it
     cannot be asked now.

@@ -18,9 +18,9 @@ from longform.synthesis.written.replies import (
     NamedSubtopic,
     Pairs,
     categorize,
-    category_fits,
     described,
     misplaced,
+    numbers_fit,
     pairs_fit,
     repetitions,
 )
@@ -173,7 +173,7 @@ def _categorised(work: _Insights, candidates: Sequence[Candidate]) -> Plan[list[
         check="insight categorised",
         most=work.caps.replies,
         log=work.log,
-        fits=lambda category: category_fits(category, len(work.subtopics)),
+        fits=lambda category: numbers_fit([category.subtopic], len(work.subtopics), least=0),
     )
     return [
         one

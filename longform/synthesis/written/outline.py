@@ -33,7 +33,6 @@ from longform.synthesis.written.replies import (
     QueryText,
     SubtopicList,
     categorize,
-    category_fits,
     described,
     listed,
     misplaced,
@@ -212,7 +211,7 @@ def _queries(
         check="query on subtopic",
         most=job.caps.replies,
         log=log,
-        fits=lambda category: category_fits(category, len(subtopics)),
+        fits=lambda category: numbers_fit([category.subtopic], len(subtopics), least=0),
         last_is_logged=False,
     )
     for place, read in zip(asked, sorted_into, strict=True):

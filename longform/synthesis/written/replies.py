@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from longform.synthesis.asking import Ask, Form, Words, numbered
@@ -134,15 +134,16 @@ def listed(subtopics: Sequence[NamedSubtopic]) -> str:
     return numbered({"name": subtopic.name, "description": subtopic.description} for subtopic in subtopics)
 
 
-def numbers_fit(numbers: Sequence[int], n: int) -> str | None:
-    """Return why *numbers* are none of a list of *n* things; None if they are."""
-    return None if all(1 <= number <= n for number in numbers) else "no_such_number"
+def numbers_fit(numbers: Iterable[int], n: int, *, least: int = 1) -> str | None:
+    """Return why *numbers* are none of a list of *n* things, from *least* on; None if they are."""
+    return None if all(least <= number <= n for number in numbers) else "no_such_number"
 
 
 def pairs_fit(pairs: Pairs, n: int) -> str | None:
     """Return why *pairs* are none of a list of *n* things; None if they are."""
-    fit = all(1 <= pair.number <= n and 1 <= pair.repeats <= n and pair.number != pair.repeats for pair in pairs.pairs)
-    return None if fit else "no_such_number"
+    if any(pair.number == pair.repeats for pair in pairs.pairs):
+        return "no_such_number"
+    return numbers_fit((number for pair in pairs.pairs for number in (pair.number, pair.repeats)), n)
 
 
 def repetitions(pairs: Pairs) -> dict[int, int]:
@@ -154,11 +155,6 @@ def categorize(setting: str, subtopics: Sequence[NamedSubtopic], text: str) -> A
     """Ask which subtopic *text* belongs to."""
     fields = {"setting": setting, "subtopics": listed(subtopics), "text": text}
     return Ask("verifier", "synthesize_categorize", fields)
-
-
-def category_fits(category: Category, n: int) -> str | None:
-    """Return why *category* is none of *n* subtopics, or 0; None if it is."""
-    return None if 0 <= category.subtopic <= n else "no_such_number"
 
 
 def misplaced(category: Category, subtopics: Sequence[NamedSubtopic], place: int) -> str | None:
