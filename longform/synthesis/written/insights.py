@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from pydantic import JsonValue
@@ -24,7 +24,7 @@ from longform.synthesis.written.replies import (
     pairs_fit,
     repetitions,
 )
-from longform.synthesis.written.settings import Caps, Topic
+from longform.synthesis.written.settings import Caps, Sizes, Topic
 
 _MONTH = r"January|February|March|April|May|June|July|August|September|October|November|December"
 _NUMBER_OR_DATE = re.compile(rf"\d|\b(?:{_MONTH})\b")
@@ -41,6 +41,16 @@ def names(text: str) -> list[str]:
     return [name for name in _NAME.findall(text) if name not in {"I", "I'm", "I’m", "I'll", "I’ll", "I've", "I’ve"}]
 
 
+@dataclass(frozen=True, kw_only=True)
+class OutlineJob:
+    """The inputs of an outline."""
+
+    topic: Topic
+    sizes: Sizes
+    caps: Caps
+    withheld: int = 0  # of the other subtopics' insights, how many are not shown as exclusions
+
+
 class Candidate(NamedTuple):
     """An insight that is not accepted yet."""
 
@@ -53,13 +63,10 @@ class _Insights:
     """The insights of all subtopics as they are found, by the subtopics' places."""
 
     subtopics: Sequence[NamedSubtopic]
-    topic: Topic
-    n: int
-    caps: Caps
-    withheld: int
+    job: OutlineJob
     log: Log
-    accepted: dict[int, list[str]] = field(default_factory=dict)
-    rejections: dict[int, list[str]] = field(default_factory=dict)  # reasons, which the planner is told
+    accepted: dict[int, list[str]]
+    rejections: dict[int, list[str]]  # reasons, which the planner is told
 
     def accepts(self, check: str, candidate: Candidate, fault: str | None, call_id: str | None = None) -> bool:
         """Note the verdict of a check on a candidate."""
@@ -68,22 +75,15 @@ class _Insights:
         return self.log.decide(check, candidate.text, fault, call_id)
 
 
-def write_insights(
-    subtopics: Sequence[NamedSubtopic], topic: Topic, *, n: int, caps: Caps, withheld: int, log: Log
-) -> Plan[list[list[str]]]:
-    """
-    The accepted insights of each subtopic, *n* unless the cap ends it.
-
-    Of the other subtopics' insights, so many as are *withheld* are not shown as exclusions.
-    """
+def write_insights(subtopics: Sequence[NamedSubtopic], job: OutlineJob, log: Log) -> Plan[list[list[str]]]:
+    """Return the accepted insights of each subtopic, as many as asked for unless the cap ends it."""
     places = list(range(len(subtopics)))
-    work = _Insights(subtopics, topic, n, caps, withheld, log)
-    work.accepted, work.rejections = {place: [] for place in places}, {place: [] for place in places}
-    groups = [[place] for place in places] if RULES[topic.domain].sequential else [places]
+    work = _Insights(subtopics, job, log, {place: [] for place in places}, {place: [] for place in places})
+    groups = [[place] for place in places] if RULES[job.topic.domain].sequential else [places]
     for group in groups:
-        for attempt in range(1, caps.insights + 1):
-            if short := [place for place in group if len(work.accepted[place]) < n]:
-                yield from _round(work, short, last=attempt == caps.insights)
+        for attempt in range(1, job.caps.insights + 1):
+            if short := [place for place in group if len(work.accepted[place]) < job.sizes.insights]:
+                yield from _round(work, short, last=attempt == job.caps.insights)
     return [work.accepted[place] for place in places]
 
 
@@ -95,7 +95,7 @@ def _round(work: _Insights, short: Sequence[int], *, last: bool) -> Plan[None]:
         Candidate(place, text)
         for place, read in reads.items()
         if read.reason is None
-        for text in read.answer.insights[: work.n - len(work.accepted[place])]
+        for text in read.answer.insights[: work.job.sizes.insights - len(work.accepted[place])]
     ]
     checked = [one for one in candidates if work.accepts("insight specific", one, _vagueness(one.text))]
     for check in (_distinct, _categorised):
@@ -104,19 +104,19 @@ def _round(work: _Insights, short: Sequence[int], *, last: bool) -> Plan[None]:
     for candidate in checked:
         work.accepted[candidate.subtopic].append(candidate.text)
     for place, read in reads.items():
-        missing = work.n - len(work.accepted[place])
-        reason = (read.reason or f"{missing} of {work.n} are missing") if missing else None
+        missing = work.job.sizes.insights - len(work.accepted[place])
+        reason = (read.reason or f"{missing} of {work.job.sizes.insights} are missing") if missing else None
         work.log.decide("insights complete", work.subtopics[place].name, reason, read.call_id, last=last)
         work.rejections[place] += filter(None, [reason])
 
 
 def _ask(work: _Insights, place: int) -> Ask:
     fields = {
-        "setting": work.topic.seeded_setting,
+        "setting": work.job.topic.seeded_setting,
         "subtopic": described(work.subtopics[place]),
         "own": numbered({"fact": text} for text in work.accepted[place]),
         "others": numbered(_others(work, place)),
-        "n_insights": str(work.n - len(work.accepted[place])),
+        "n_insights": str(work.job.sizes.insights - len(work.accepted[place])),
         "notes": notes(work.rejections[place]),
     }
     return Ask("planner", "synthesize_insights", fields)
@@ -125,7 +125,7 @@ def _ask(work: _Insights, place: int) -> Ask:
 def _others(work: _Insights, place: int) -> list[Mapping[str, JsonValue]]:
     """Return the other subtopics and their facts so far, without those that are withheld: the same ones each time."""
     facts = [(other, text) for other, texts in work.accepted.items() if other != place for text in texts]
-    hidden = set(sorted(facts, key=content_key)[: work.withheld])
+    hidden = set(sorted(facts, key=content_key)[: work.job.withheld])
     return [
         subtopic.model_dump() | {"facts": [text for text in work.accepted[other] if (other, text) not in hidden]}
         for other, subtopic in enumerate(work.subtopics)
@@ -144,13 +144,13 @@ def _distinct(work: _Insights, candidates: Sequence[Candidate]) -> Plan[list[Can
     """Return the candidates that repeat nothing before them, of any subtopic; accepted ones are not judged again."""
     accepted = [text for texts in work.accepted.values() for text in texts]
     shown = [*accepted, *(candidate.text for candidate in candidates)]
-    fields = {"setting": work.topic.setting, "insights": numbered({"fact": text} for text in shown)}
+    fields = {"setting": work.job.topic.setting, "insights": numbered({"fact": text} for text in shown)}
     read = yield from ask_for(
-        work.topic.name,
+        work.job.topic.name,
         Ask("verifier", "synthesize_duplicates", fields),
         Pairs,
         check="insight distinct",
-        most=work.caps.replies,
+        most=work.job.caps.replies,
         log=work.log,
         fits=lambda pairs: pairs_fit(pairs, len(shown)),
     )
@@ -166,12 +166,12 @@ def _distinct(work: _Insights, candidates: Sequence[Candidate]) -> Plan[list[Can
 
 def _categorised(work: _Insights, candidates: Sequence[Candidate]) -> Plan[list[Candidate]]:
     """Return the candidates that the verifier, shown all subtopics, puts into their own subtopic."""
-    asks = [Question(one.text, categorize(work.topic.setting, work.subtopics, one.text)) for one in candidates]
+    asks = [Question(one.text, categorize(work.job.topic.setting, work.subtopics, one.text)) for one in candidates]
     reads = yield from ask_until_read(
         asks,
         Category,
         check="insight categorised",
-        most=work.caps.replies,
+        most=work.job.caps.replies,
         log=work.log,
         fits=lambda category: numbers_fit([category.subtopic], len(work.subtopics), least=0),
     )

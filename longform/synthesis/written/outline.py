@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -22,7 +21,7 @@ from longform.synthesis.asking import (
     read_reply,
     unverified,
 )
-from longform.synthesis.written.insights import write_insights
+from longform.synthesis.written.insights import OutlineJob, write_insights
 from longform.synthesis.written.replies import (
     RULES,
     Category,
@@ -40,7 +39,7 @@ from longform.synthesis.written.replies import (
     pairs_fit,
     repetitions,
 )
-from longform.synthesis.written.settings import Caps, Sizes, Topic
+from longform.synthesis.written.settings import Caps, Topic
 
 REGENERATED_AT = 1.0
 """The temperature of a list of subtopics that is asked for anew (SummHay, appendix A.1.1)."""
@@ -72,27 +71,10 @@ class Outline(Strict):
         return [OutlineFact(place, text) for place, subtopic in enumerate(self.subtopics) for text in subtopic.insights]
 
 
-@dataclass(frozen=True, kw_only=True)
-class OutlineJob:
-    """The inputs of an outline."""
-
-    topic: Topic
-    sizes: Sizes
-    caps: Caps
-    withheld: int = 0
-
-
 def write_outline(job: OutlineJob, log: Log) -> Plan[Outline]:
     """Write distinct, expandable subtopics with insights and queries; fewer than asked for if a cap was reached."""
     subtopics = yield from write_subtopics(job, log)
-    insights = yield from write_insights(
-        subtopics,
-        job.topic,
-        n=job.sizes.insights,
-        caps=job.caps,
-        withheld=job.withheld,
-        log=log,
-    )
+    insights = yield from write_insights(subtopics, job, log)
     kept = list(_expandable(subtopics, insights, job.sizes.least_insights, log))
     queries = yield from write_queries([subtopic for subtopic, _ in kept], job, log)
     return Outline(

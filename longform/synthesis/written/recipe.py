@@ -29,7 +29,8 @@ from longform.synthesis.recipe import (
 )
 from longform.synthesis.written.account import Writing, haystack_account, haystack_rows, readable_id, told
 from longform.synthesis.written.documents import Brief, Draft, write_document
-from longform.synthesis.written.outline import REGENERATED_AT, Outline, OutlineJob, known_insights, write_outline
+from longform.synthesis.written.insights import OutlineJob
+from longform.synthesis.written.outline import REGENERATED_AT, Outline, known_insights, write_outline
 from longform.synthesis.written.replies import CHECKS, FORMS, RULES
 from longform.synthesis.written.settings import ModelSynthesis, NewsTopic, Sizes, Topic, assignment
 

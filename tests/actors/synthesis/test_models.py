@@ -17,7 +17,8 @@ from longform.errors import LongformError, UsageError
 from longform.rehearsal.settings import FakeSettings
 from longform.settings.chat import ChatSettings
 from longform.synthesis.asking import Log
-from longform.synthesis.written.outline import OutlineJob, write_outline
+from longform.synthesis.written.insights import OutlineJob
+from longform.synthesis.written.outline import write_outline
 from longform.synthesis.written.settings import ModelSynthesis
 from tests.longform.synthesis.synthesizing import CAPS, NEWS, SIZES, TALK, Scripted
 

@@ -12,7 +12,8 @@ from longform.settings.chat import ChatSettings
 from longform.synthesis.asking import Ask, Log, Reply
 from longform.synthesis.recipe import PlannedCalls
 from longform.synthesis.written.documents import Brief, write_document
-from longform.synthesis.written.outline import Outline, OutlineJob, known_insights, write_outline
+from longform.synthesis.written.insights import OutlineJob
+from longform.synthesis.written.outline import Outline, known_insights, write_outline
 from longform.synthesis.written.recipe import document_calls, outline_calls
 from longform.synthesis.written.settings import ModelSynthesis
 from tests.longform.synthesis.synthesizing import CAPS, NEWS, SIZES, TALK, Scripted

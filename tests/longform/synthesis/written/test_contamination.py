@@ -7,7 +7,8 @@ import pytest
 from actors.synthesis.scripted_writer import WriterFaults, write
 from longform.synthesis.asking import Log
 from longform.synthesis.written.account import Writing, haystack_account
-from longform.synthesis.written.outline import Outline, OutlinedSubtopic, OutlineJob, known_insights, write_outline
+from longform.synthesis.written.insights import OutlineJob
+from longform.synthesis.written.outline import Outline, OutlinedSubtopic, known_insights, write_outline
 from tests.longform.synthesis.synthesizing import CAPS, NEWS, SIZES, Scripted, Told
 
 WRITER = "scripted-writer:seed=6,knows=0.5"

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from longform.synthesis.asking import Log
-from longform.synthesis.written.insights import is_specific, write_insights
-from longform.synthesis.written.outline import OutlineJob, plain_query, write_outline, write_queries, write_subtopics
+from longform.synthesis.written.insights import OutlineJob, is_specific, write_insights
+from longform.synthesis.written.outline import plain_query, write_outline, write_queries, write_subtopics
 from longform.synthesis.written.replies import NamedSubtopic
 from longform.synthesis.written.settings import Sizes
 from tests.longform.synthesis.synthesizing import CAPS, NEWS, SIZES, TALK, Scripted, Told
@@ -137,7 +137,9 @@ def test_an_insight_names_a_number_a_date_or_an_entity(insight: str, specific: b
 
 def insights_of(told: Told, topic: Any = NEWS, *, n: int = 1, withheld: int = 0) -> tuple[list[list[str]], Log]:
     log = Log()
-    return told.run(write_insights([TRAMS, PARKS], topic, n=n, caps=CAPS, withheld=withheld, log=log)), log
+    sizes = SIZES.model_copy(update={"insights": n})
+    job = OutlineJob(topic=topic, sizes=sizes, caps=CAPS, withheld=withheld)
+    return told.run(write_insights([TRAMS, PARKS], job, log)), log
 
 
 def test_vague_repeated_and_misplaced_insights_are_rejected_and_the_planner_is_told() -> None:

@@ -20,7 +20,8 @@ from longform.synthesis.asking import Log
 from longform.synthesis.tables import check_rows, exhausted_rows
 from longform.synthesis.written.account import Writing, haystack_account, haystack_rows
 from longform.synthesis.written.documents import Brief, write_document
-from longform.synthesis.written.outline import OutlineJob, write_outline
+from longform.synthesis.written.insights import OutlineJob
+from longform.synthesis.written.outline import write_outline
 from longform.synthesis.written.replies import CHECKS
 from longform.synthesis.written.settings import assignment
 from tests.longform.synthesis.synthesizing import CAPS, NEWS, SIZES, TALK, Scripted
