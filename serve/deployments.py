@@ -42,7 +42,7 @@ from serve.http.access import Access, read_tokens
 from serve.http.app import Backends, ServedJudge, make_app
 from serve.http.errors import ApiError, read_items
 from serve.http.guard import post_by_handle
-from serve.judges.loading import item_type, load_judge
+from serve.judges.workers import item_type, load_judge
 from serve.routing import ROUTER
 from serve.settings import ServedChat, ServedCrossEncoder, ServedEncoder, Settings, asks_a_chat, parse_settings
 from serve.workers import CosineWorker, CrossEncoderWorker, EmbeddingWorker

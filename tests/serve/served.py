@@ -15,8 +15,7 @@ from serve.engine import Engine, Work
 from serve.http.access import Access
 from serve.http.app import Backends, ServedJudge, make_app
 from serve.judges.items import judge_item
-from serve.judges.loading import load_judge
-from serve.judges.workers import KindWorker
+from serve.judges.workers import KindWorker, load_judge
 from serve.settings import Batching, ServedCosine, ServedKind, parse_settings
 from serve.workers import CosineWorker
 

@@ -21,7 +21,7 @@ from longform.judges.replies import served_verdict
 from serve.deployments import load_worker
 from serve.engine import Engine
 from serve.judges.items import NO_CARD, judge_item
-from serve.judges.loading import item_type
+from serve.judges.workers import item_type
 from serve.settings import Batching, Settings, parse_settings
 from tests.actors.local_models.tiny_checkpoints import save_bert
 from tests.scores import ONE_STEP

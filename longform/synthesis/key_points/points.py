@@ -27,7 +27,9 @@ from longform.synthesis.asking import (
     numbered,
     unverified,
 )
-from longform.synthesis.key_points.replies import (
+from longform.synthesis.key_points.search import SourceDocument
+from longform.synthesis.key_points.settings import ModelsSettings
+from longform.synthesis.key_points.steps import (
     GROUNDED,
     MERGED,
     PLACED,
@@ -42,8 +44,6 @@ from longform.synthesis.key_points.replies import (
     Point,
     PointList,
 )
-from longform.synthesis.key_points.search import SourceDocument
-from longform.synthesis.key_points.settings import ModelsSettings
 from longform.text.spans import locate
 from longform.text.words import words
 

@@ -19,7 +19,8 @@ from longform.synthesis.asking import (
     read_reply,
     unverified,
 )
-from longform.synthesis.key_points.replies import (
+from longform.synthesis.key_points.settings import EvolvedQuestions, KeyPointSynthesis
+from longform.synthesis.key_points.steps import (
     FORMED,
     IN_CELL,
     LISTED,
@@ -30,7 +31,6 @@ from longform.synthesis.key_points.replies import (
     QuestionList,
     Sorted,
 )
-from longform.synthesis.key_points.settings import EvolvedQuestions, KeyPointSynthesis
 from longform.text.words import stems
 
 

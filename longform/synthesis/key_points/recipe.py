@@ -16,10 +16,8 @@ from longform.keys import content_key, in_groups
 from longform.synthesis.asking import Log, Plan
 from longform.synthesis.key_points import account
 from longform.synthesis.key_points.account import ALL, AskedQuestion
-from longform.synthesis.key_points.calls import EVOLVE, EXTRACT, READ, SEARCH, SELECT, STEPS, planned_calls
 from longform.synthesis.key_points.points import FoundPoint, Selected, extract, merge, passages, scores
 from longform.synthesis.key_points.questions import TopicCell, evolve, question_id, read_question
-from longform.synthesis.key_points.replies import CHECKS, FORMS, KEPT
 from longform.synthesis.key_points.rules import extract_by_rules, select_by_rules
 from longform.synthesis.key_points.search import (
     Corpus,
@@ -33,6 +31,18 @@ from longform.synthesis.key_points.search import (
     read_questions,
 )
 from longform.synthesis.key_points.settings import ROLES, EvolvedQuestions, KeyPointSynthesis
+from longform.synthesis.key_points.steps import (
+    CHECKS,
+    EVOLVE,
+    EXTRACT,
+    FORMS,
+    KEPT,
+    READ,
+    SEARCH,
+    SELECT,
+    STEPS,
+    planned_calls,
+)
 from longform.synthesis.recipe import Job, Piece, Pieces, PlannedCalls, Read, Recipe, Step, SynthesisKind, Work
 
 _PLANS_VERSION = 1  # raised by a change of the plans that changes a benchmark

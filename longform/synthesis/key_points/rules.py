@@ -10,9 +10,9 @@ import numpy as np
 from longform.retrieval.bm25 import Bm25
 from longform.synthesis.asking import Log
 from longform.synthesis.key_points.points import FoundPoint, Grounds, Selected, passages
-from longform.synthesis.key_points.replies import ALONE, IN_RANK, LENGTH, MERGED, ON_QUESTION, SPECIFIC, Group
 from longform.synthesis.key_points.search import K1, B, SourceDocument
 from longform.synthesis.key_points.settings import RulesSettings
+from longform.synthesis.key_points.steps import ALONE, IN_RANK, LENGTH, MERGED, ON_QUESTION, SPECIFIC, Group
 from longform.synthesis.written.insights import is_specific, names
 from longform.text.sentences import Sentence, sentences
 from longform.text.stand_alone import stands_alone

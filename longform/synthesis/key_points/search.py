@@ -29,8 +29,8 @@ from longform.keys import content_key, stable_seed
 from longform.retrieval.bm25 import Bm25, stem_documents
 from longform.settings.strict import Strict
 from longform.synthesis.asking import Ask, Log, Plan, Reply, ask_for
-from longform.synthesis.key_points.replies import DECOMPOSED, FOUND, SEARCHED, Decomposed
 from longform.synthesis.key_points.settings import EndpointSettings, SearchSettings
+from longform.synthesis.key_points.steps import DECOMPOSED, FOUND, SEARCHED, Decomposed
 from longform.synthesis.recipe import Embed, Read, unpacked
 from longform.text.words import stems
 

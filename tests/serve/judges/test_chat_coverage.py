@@ -21,7 +21,7 @@ from longform.settings.judges import ChatJudgeSettings
 from serve.deployments import load_engine
 from serve.http.app import Backends, ServedJudge
 from serve.judges.items import NO_CARD, judge_item
-from serve.judges.loading import item_type
+from serve.judges.workers import item_type
 from serve.settings import Settings, parse_settings
 from tests.serve.served import client, local_app
 

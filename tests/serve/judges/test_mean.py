@@ -14,7 +14,7 @@ from longform.judges.cards import describe, shipped_card
 from serve.deployments import load_engine
 from serve.http.app import Backends, ServedJudge
 from serve.judges.items import judge_item
-from serve.judges.loading import NO_CARD_OF_MEAN, item_type, load_judge, mean_verdicts
+from serve.judges.workers import NO_CARD_OF_MEAN, item_type, load_judge, mean_verdicts
 from serve.settings import ServedKind, Settings, parse_settings
 from tests.serve.served import client, local_app
 

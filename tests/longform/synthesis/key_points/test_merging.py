@@ -9,7 +9,7 @@ import pytest
 
 from longform.synthesis.asking import Log
 from longform.synthesis.key_points.points import FoundPoint, Grounds, faults_of, mended, merge, passages
-from longform.synthesis.key_points.replies import Group
+from longform.synthesis.key_points.steps import Group
 from tests.longform.synthesis.synthesizing import Told
 
 PASSAGES = [Grounds(doc_id=f"d{n}", start=0, end=7, exact=True, text="passage") for n in (1, 2, 3, 4)]
