@@ -34,16 +34,15 @@ Inputs = dict[int, ModelInput]
 """Place of a window among the document's -> the model's input for it."""
 
 
+Sights = list[tuple[Window, Ids]]
+"""The windows of a document with their tokens."""
+
+
 class Planned(NamedTuple):
     """The inputs that decide a cell; `nearest` is its sentence's cosine with the document, if that is asked for."""
 
     inputs: Inputs
     nearest: float | None
-
-
-class Sight(NamedTuple):
-    window: Window
-    ids: Ids
 
 
 TOO_LONG = "sentence_exceeds_window"
@@ -121,17 +120,17 @@ class CheckpointJudge:
             planned.append([self._inputs(read[one], windows, near.get(one)) for one in group.items])
         return planned
 
-    def _inputs(self, sentence: Ids, windows: Callable[[int], list[Sight]], near: Nearness | None) -> Planned | Verdict:
+    def _inputs(self, sentence: Ids, windows: Callable[[int], Sights], near: Nearness | None) -> Planned | Verdict:
         if not sentence:
             return unjudged(NO_SENTENCE)
         limit = self._limit(len(sentence))
         if limit < 1:
             return unjudged(f"{TOO_LONG}: {len(sentence)} tokens of {self._scorer.window}")
-        sights = windows(limit)
-        chosen: Sequence[int] = range(len(sights))
+        read = windows(limit)
+        chosen: Sequence[int] = range(len(read))
         if self._nearest and near is not None:
-            chosen = self._nearest.chosen([sight.window for sight in sights], near.sentences)
-        inputs = {place: self._tokens.joined(sights[place].ids, sentence) for place in chosen}
+            chosen = self._nearest.chosen([window for window, _ in read], near.sentences)
+        inputs = {place: self._tokens.joined(read[place][1], sentence) for place in chosen}
         return Planned(inputs, near.best if near is not None and self._settings.cosine_share else None)
 
     def _limit(self, sentence_tokens: int) -> int:
@@ -155,9 +154,9 @@ class CheckpointJudge:
         return self._kind.by_number(probability, self._bounds, chunk_index=best)
 
 
-def _windows(tokens: TextTokens, limit: int) -> list[Sight]:
+def _windows(tokens: TextTokens, limit: int) -> Sights:
     opening, following = ([len(ids) for ids in side] for side in tokens)
-    return [Sight(window, ids) for window in sentence_windows(opening, following, limit) if (ids := tokens.of(window))]
+    return [(window, ids) for window in sentence_windows(opening, following, limit) if (ids := tokens.of(window))]
 
 
 class ByCheckpoint(Judge):

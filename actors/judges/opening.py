@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -141,12 +141,11 @@ class Asker(JudgeBackend, Protocol):
         ...
 
 
-class About(NamedTuple):
-    """A served judge's description of itself."""
-
-    version: str | None  # changes with all that can change its answers; None: the server states none
-    card: str | None  # the judge's card in one line; None: it has none
-    card_reason: str | None  # the reason for a missing card
+Described = dict[str, str | None]
+"""
+A served judge by itself: `version`, which changes with all that can change its answers (null: its server states none),
+its `card` in one line (null: it has none), and the `card_reason` for a missing one.
+"""
 
 
 class Judge(ABC):
@@ -171,7 +170,7 @@ class Judge(ABC):
         return
 
     @classmethod
-    def about(cls, _name: str, _settings: Any, /) -> About | None:
+    def about(cls, _name: str, _settings: Any, /) -> Described | None:
         """
         Ask the server that judges who answers; None: no server judges.
 

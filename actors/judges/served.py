@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from actors.chat.model import CallContext
-from actors.judges.opening import About, Judge, JudgeBackend
+from actors.judges.opening import Described, Judge, JudgeBackend
 from actors.secret_values import redacted, token_in
 from actors.serving.client import RefusedError, ServedClient, over_handle, over_http
 from actors.serving.endpoint import is_of_cluster
@@ -168,11 +168,10 @@ def judge_handle(url: str, judge: str) -> DeploymentHandle:
 _WAITS_S = 60.0
 """A model that sleeps at zero replicas is woken."""
 
-NOT_TOLD = About(None, None, None)
-"""The description by a server that is not ours."""
+_TOLD = ("version", "card", "card_reason")
 
 
-def _of_deployment(name: str, settings: ServedJudgeSettings) -> About:
+def _of_deployment(name: str, settings: ServedJudgeSettings) -> Described:
     """Ask the deployment of a judge in this cluster."""
     from ray.exceptions import RayError
     from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError
@@ -185,7 +184,7 @@ def _of_deployment(name: str, settings: ServedJudgeSettings) -> About:
         raise LongformError(f"{where}; `serve status` shows if it runs") from error
     if found.task:
         _check_task(name, settings, found.task)
-    return About(found.version, found.card, found.card_reason)
+    return {field: getattr(found, field) for field in _TOLD}
 
 
 def _check_task(name: str, settings: ServedJudgeSettings, task: str) -> None:
@@ -220,21 +219,21 @@ class ByServer(Judge):
     settings: ServedJudgeSettings
 
     @classmethod
-    def about(cls, name: str, settings: ServedJudgeSettings, /) -> About:
+    def about(cls, name: str, settings: ServedJudgeSettings, /) -> Described:
         if is_of_cluster(settings.url):
             return _of_deployment(name, settings)
         token = token_in(settings.token_env, f"judge {settings.judge!r} at {settings.url}")
         info = asyncio.run(_info(name, settings, token))
         models = (info or {}).get("models")
         if not isinstance(models, Mapping):
-            return NOT_TOLD
+            return dict.fromkeys(_TOLD)  # a server that is not ours
         if settings.judge not in models:
             known = sorted(model for model, told in models.items() if told.get("kind") == "judge")
             raise UsageError(f"judge {name!r}: {settings.url} serves no judge {settings.judge!r}; it serves {known}")
         told = models[settings.judge]
         if task := told.get("task"):
             _check_task(name, settings, task)
-        return About(*(told.get(field) for field in About._fields))
+        return {field: told.get(field) for field in _TOLD}
 
     def _version(self) -> Version:
         how = self.settings

@@ -81,14 +81,11 @@ def _with_undrawn(told: Outcome, subjects: SummarySubjects, filled: Sequence[Fil
 
 
 def _kind_of(task: str) -> SheetKind:
-    if task in RUBRICS:
-        return RUBRICS[task]
-    if task in CHECKS:
-        return CHECKS[task]
+    of_queries: dict[str, SheetKind] = {**RUBRICS, **CHECKS}
     try:
-        return named_kind(task, folder=".")
+        return of_queries.get(task) or named_kind(task, folder=".")
     except UsageError as error:
-        raise UsageError(f"{error}; of queries, {' or '.join((*RUBRICS, *CHECKS))}") from error
+        raise UsageError(f"{error}; of queries, {' or '.join(of_queries)}") from error
 
 
 def _subjects_of(place: LabelledPlace, kind: SheetKind, systems: Sequence[str]) -> Subjects:

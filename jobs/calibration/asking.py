@@ -40,7 +40,8 @@ def ask(calibration: Calibration, *, run: Folder, cluster: Cluster, calling: Cal
     for of_judge in pieces.values():
         if failed := passing_failures(run, "verdicts", [piece.work_id for piece in of_judge]):
             run.forget("verdicts", sorted(failed))
-    left = {name: _left(run, of_judge) for name, of_judge in pieces.items()}
+    done = run.locate("verdicts")
+    left = {name: [piece for piece in of if piece.work_id not in done] for name, of in pieces.items()}
     if chats := [chat for name, chat in calibration.chats.items() if left[name]]:
         for chat in chats:
             check_chat(chat)
@@ -50,18 +51,9 @@ def ask(calibration: Calibration, *, run: Folder, cluster: Cluster, calling: Cal
     for name, judge in calibration.made.items():
         here = name not in calibration.chats and not labelled.is_of_documents
         stage = _stage(calibration, judge, run, calling, threads=1 if here else max(1, int(cluster.cpus)))
-        tasks = _tasks(left[name])
+        together = in_groups((piece.together, piece) for piece in left[name]).values()
+        tasks = [Task(work_ids=tuple(piece.work_id for piece in of), payload=of) for of in together]
         run_stage(run, stage, len(pieces[name]), tasks, cluster=cluster, notice=calling.notice, here=here or None)
-
-
-def _left(run: Folder, pieces: Iterable[Piece]) -> list[Piece]:
-    done = run.locate("verdicts")
-    return [piece for piece in pieces if piece.work_id not in done]
-
-
-def _tasks(pieces: Iterable[Piece]) -> list[Task]:
-    together = in_groups((piece.together, piece) for piece in pieces)
-    return [Task(work_ids=tuple(piece.work_id for piece in of), payload=of) for of in together.values()]
 
 
 def _stage(calibration: Calibration, judge: Judge, run: Folder, calling: Calling, *, threads: int) -> PlainStage:

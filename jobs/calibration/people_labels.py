@@ -72,16 +72,17 @@ def _found(texts: Sequence[tuple[LabelledPlace, LabelledText]], read: ReadMatrix
 def _rows(name: str, found: Json) -> list[Reach]:
     shown = shown_row(found)
     assert shown is not None  # mode document was asked for
-    measures = ("auroc", "balanced_accuracy") if name == "checker" else ("auroc",)  # a cosine has no threshold
+    # a cosine has no threshold
+    measures = {"auroc": "AUROC"} | ({"balanced_accuracy": "balanced accuracy"} if name == "checker" else {})
     return [
         reach_of(
-            f"{name}, people: {'AUROC' if measure == 'auroc' else 'balanced accuracy'}, {data_set}",
-            Estimate(**(one["auroc"] if measure == "auroc" else one["balanced_accuracy"])),
+            f"{name}, people: {title}, {data_set}",
+            Estimate(**one[measure]),
             fitted_on="pairs of other documents" if name == "checker" else "nothing",
             scored_on=f"labels of people, {data_set}",
         )
         for data_set, one in shown["data_sets"].items()
-        for measure in measures
+        for measure, title in measures.items()
     ]
 
 

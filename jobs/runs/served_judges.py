@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from actors.judges.opening import About, Judge
+from actors.judges.opening import Described, Judge
 from actors.python_class import actor_of
 from actors.serving.endpoint import is_of_cluster
 from actors.storage.folder import Folder
@@ -15,7 +15,7 @@ from longform.settings.experiment import Experiment
 from longform.settings.judges import JudgeSettings
 
 
-def described(judges: Mapping[str, JudgeSettings], cluster: Cluster) -> dict[str, About]:
+def described(judges: Mapping[str, JudgeSettings], cluster: Cluster) -> dict[str, Described]:
     """
     Return the description of each served judge; the cluster is joined if it serves one.
 
@@ -29,12 +29,14 @@ def described(judges: Mapping[str, JudgeSettings], cluster: Cluster) -> dict[str
     return {name: about for name, about in asked.items() if about is not None}
 
 
-def with_versions(judges: Mapping[str, JudgeSettings], about: Mapping[str, About]) -> dict[str, JudgeSettings]:
+def with_versions(judges: Mapping[str, JudgeSettings], about: Mapping[str, Described]) -> dict[str, JudgeSettings]:
     """Return *judges*, the served ones with the version that their server states, unless the settings state one."""
-    return {name: judge.of_version(about[name].version) if name in about else judge for name, judge in judges.items()}
+    return {
+        name: judge.of_version(about[name]["version"]) if name in about else judge for name, judge in judges.items()
+    }
 
 
-def with_served(experiment: Experiment, cluster: Cluster, out_url: str) -> tuple[Experiment, dict[str, dict[str, Any]]]:
+def with_served(experiment: Experiment, cluster: Cluster, out_url: str) -> tuple[Experiment, dict[str, Described]]:
     """
     Return the experiment with the versions of its served judges, and their descriptions for the record of the run.
 
@@ -50,7 +52,7 @@ def with_served(experiment: Experiment, cluster: Cluster, out_url: str) -> tuple
     old = {name for name, judge in before.items() if judge.get("kind") == "served" and judge.get("version") is None}
     asked = {name: told for name, told in about.items() if name not in old}
     judges = with_versions(experiment.judges, asked)
-    return experiment.model_copy(update={"judges": judges}), {name: told._asdict() for name, told in about.items()}
+    return experiment.model_copy(update={"judges": judges}), about
 
 
 def _before(run: Folder) -> Mapping[str, Mapping[str, Any]]:

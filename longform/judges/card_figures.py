@@ -14,6 +14,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -119,14 +120,13 @@ def sample_bias(pairs: Sequence[JudgedPair], summaries: Mapping[str, SummaryRow]
     ids, scores, biases = agreement.sample_biases(pairs)
     families = np.array([summaries[one]["summarizer"] for one in ids])
     lengths = np.array([words_per_bullet((summaries[one]["text"] or "").split("\n")) or 0.0 for one in ids])
-
-    def mean_of(name: str) -> Estimate:
-        own = families == name
-        clusters = [one for one, is_own in zip(ids, own, strict=True) if is_own]
-        return pooled_mean(biases[own], np.ones(len(clusters)), clusters, **settings)
-
+    own = {name: families == name for name in sorted(set(families.tolist()))}
+    means = {
+        name: pooled_mean(biases[of], np.ones(int(of.sum())), list(compress(ids, of)), **settings)
+        for name, of in own.items()
+    }
     return {
-        "by_summarizer": [{"summarizer": name, **mean_of(name).as_json()} for name in sorted(set(families.tolist()))],
+        "by_summarizer": [{"summarizer": name, **mean.as_json()} for name, mean in means.items()],
         "length_to_score": pearson(lengths, scores, ids, **settings).as_json(),
         "length_to_bias": pearson(lengths, biases, ids, **settings).as_json(),
     }
