@@ -14,8 +14,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from actors.judges.opening import named_kind
+from actors.storage.folder import Folder
 from jobs.calibration.labelled import RELEASED
-from jobs.calibration.place import BESIDE_SHEETS, LabelledPlace, keep_samples, kept_samples, note_sample, samples_beside
+from jobs.calibration.place import BESIDE_SHEETS, WITH_LABELS, LabelledPlace, add_samples, samples_beside, samples_in
 from jobs.calibration.sheets import GUIDE, dealt, keep_labels, labels_of, write_sheets
 from jobs.calibration.subjects import (
     QuerySubjects,
@@ -63,15 +64,15 @@ def annotate(arguments: argparse.Namespace) -> Outcome:
         raise UsageError(f"--accepted: expected --task {' or '.join(CHECKS)}, found {kind.task}")
     filled = read_sheets(subjects, arguments.filled)
     keep_labels(subjects.place, kind, filled)
-    keep_samples(subjects.place.folder, samples_beside(arguments.filled))
+    add_samples(subjects.place.folder, WITH_LABELS, samples_beside(arguments.filled))
     told = _told(arguments, kind, subjects.place, filled)
     return _with_undrawn(told, subjects, filled) if isinstance(subjects, SummarySubjects) else told
 
 
 def _with_undrawn(told: Outcome, subjects: SummarySubjects, filled: Sequence[Filled]) -> Outcome:
     """Add the number of summaries on the sheets of which no sample is known, and what to do about it."""
-    samples = [sample for sample in kept_samples(subjects.place.folder) if sample["task"] == subjects.kind.task]
-    drawn = {subject for sample in samples for subject in sample["subjects"]}
+    samples = samples_in(subjects.place.folder, WITH_LABELS)
+    drawn = {one for sample in samples if sample["task"] == subjects.kind.task for one in sample["subjects"]}
     undrawn = len({one.pair.summary_id for one in filled} - drawn)
     words = (
         f"nothing says how {undrawn:,} of these summaries were chosen: expected {BESIDE_SHEETS}, from the folder where "
@@ -109,7 +110,14 @@ def _written(arguments: argparse.Namespace, subjects: Subjects) -> Outcome:
     deal = everything if arguments.overlap is None else dealt(chosen, annotators, arguments.overlap, arguments.seed)
     files = write_sheets(subjects, deal, arguments.sheets, form=arguments.form)
     if isinstance(subjects, SummarySubjects):
-        _note_sample(arguments, subjects, chosen)
+        sample: Sample = {
+            "task": task,
+            "n": n,
+            "of": sum(map(len, subjects.there.values())),
+            "seed": None if arguments.summaries is None else arguments.seed,
+            "subjects": list(chosen),
+        }
+        add_samples(Folder(arguments.sheets), BESIDE_SHEETS, [sample])
     n_pairs = sum(1 for _ in subjects.all_pairs(chosen))
     where = "in each sheet" if arguments.overlap is None else f"dealt out, {100 * arguments.overlap:g} % to all"
     filled = [f"{file.removesuffix('.html')}.csv" if arguments.form == "html" else file for file in files]
@@ -121,18 +129,6 @@ def _written(arguments: argparse.Namespace, subjects: Subjects) -> Outcome:
     ]
     told = {"sheets": files, "task": task, f"n_{subjects.unit}": n, "n_pairs": n_pairs}
     return Outcome(told, "\n".join(words))
-
-
-def _note_sample(arguments: argparse.Namespace, subjects: SummarySubjects, chosen: Sequence[str]) -> None:
-    """Keep beside the sheets how their summaries were drawn."""
-    sample: Sample = {
-        "task": subjects.kind.task,
-        "n": len(chosen),
-        "of": sum(map(len, subjects.there.values())),
-        "seed": None if arguments.summaries is None else arguments.seed,
-        "subjects": list(chosen),
-    }
-    note_sample(arguments.sheets, sample)
 
 
 def _told(arguments: argparse.Namespace, kind: SheetKind, place: LabelledPlace, filled: Sequence[Filled]) -> Outcome:

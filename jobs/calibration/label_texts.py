@@ -15,10 +15,11 @@ from actors.local_models.encoder import Encoder
 from actors.storage.benchmark import Benchmark
 from jobs.calibration.place import LabelledPlace
 from jobs.stages.judged_texts import SEPARATOR
+from longform.chat.first_word import Fidelity
 from longform.errors import UsageError
 from longform.formats.longformfact import IMPORTANCE, PEOPLE
 from longform.judges.adversarial import LabelledLines, Others, Perturbed, perturbed_summaries
-from longform.judges.merges import EACH_DOCUMENT, NOT_SAID, SAID, Fidelity, LabelledSummary, Mode, label_counts
+from longform.judges.merges import EACH_DOCUMENT, NOT_SAID, SAID, LabelledSummary, Mode, label_counts
 from longform.keys import content_key, in_groups
 from longform.metrics.agreement import Label
 from longform.records import Document

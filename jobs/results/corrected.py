@@ -10,7 +10,7 @@ from actors.measures import open_measures
 from actors.storage.benchmark import MANIFEST
 from actors.storage.folder import Folder
 from jobs.calibration.labelled import RELEASED
-from jobs.calibration.place import RECORD, LabelledPlace, kept_samples, samples_beside
+from jobs.calibration.place import RECORD, WITH_LABELS, LabelledPlace, samples_beside, samples_in
 from jobs.calibration.subjects import SummarySubjects, label_row, read_sheets
 from jobs.results.people_scores import ByPeople, labels_of_people, of_equal_texts, people_scores
 from jobs.results.stored_run import StoredRun, averaging_of, read_stored
@@ -173,7 +173,7 @@ def _labels(
         filled = read_sheets(SummarySubjects(place, kind), sheets) if kind.task == task else []
         return [*stored, *(label_row(one) for one in filled if one.answer is not None)]
 
-    return (rows, [*beside, *(sample for other in others for sample in kept_samples(other.folder))])
+    return (rows, [*beside, *(sample for other in others for sample in samples_in(other.folder, WITH_LABELS))])
 
 
 def _task_of_sheets(samples: Sequence[Sample], kinds: Mapping[str, Kind]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from pydantic import JsonValue
 
@@ -80,15 +80,11 @@ class TextRow(TypedDict):
     bias_of_answers: EstimateColumns
 
 
-class SummarizerBias(EstimateColumns):
-    summarizer: str
-
-
 class Bias(TypedDict):
     """Biases of the means of summaries: of each summarizer's, and correlations with the words of a bullet."""
 
     mean: NotRequired[EstimateColumns]  # of answers, over labels
-    by_summarizer: list[SummarizerBias]
+    by_summarizer: list[dict[str, Any]]  # a `summarizer` with the estimate of its bias
     length_to_score: EstimateColumns
     length_to_bias: EstimateColumns
 
@@ -129,13 +125,6 @@ class DataSetRow(Separation):
     held_out: bool  # a judge was fitted on it, of older cards: its figures are of models that have not seen the article
 
 
-class GridMean(TypedDict):
-    """Means over data sets; null: one of them has none."""
-
-    balanced_accuracy: float | None
-    auroc: float | None
-
-
 # ---------------------------------------------------------------- the card
 
 
@@ -166,7 +155,7 @@ class Figures(TypedDict, total=False):
     seed: int
     resamples: int
     data_sets: list[DataSetRow]  # one a data set
-    mean: GridMean  # over data sets
+    mean: dict[str, float | None]  # balanced_accuracy and auroc over data sets; null: one of them has none
     fitted_articles: list[str]
 
 

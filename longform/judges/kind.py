@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from longform.chat.call import TokenLogprobs
+from longform.chat.first_word import Fidelity
 from longform.given import Count, Share, Text
-
-Fidelity = Literal["ours", "release"]
 
 
 class Group(NamedTuple):

@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from longform.chat.first_word import Fidelity
 from longform.judges.card_columns import LabelSet
 from longform.judges.worth import AVERAGE, Items, LabelledItem, balanced_accuracy, pairs_of
 from longform.keys import content_key
@@ -36,9 +37,6 @@ from longform.rows import JudgementRow
 
 Json = dict[str, Any]
 Level = Literal["sentence", "summary"]
-Fidelity = Literal["ours", "release"]
-"""Release: missing cells are left out of a merge, and documents without text are judged like others."""
-
 DOCUMENT, CITED, FULL = "document", "cited", "full"
 
 
@@ -127,6 +125,7 @@ Cells = Mapping[tuple[str, str], Array]
 class Scoring(NamedTuple):
     """Rules by which numbers are made of cells, and measures of numbers."""
 
+    # release: missing cells are left out of a merge, and documents without text are judged like others
     fidelity: Fidelity = "ours"
     threshold: float = SUPPORTED
     seed: int = 1

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from longform.chat.call import TokenLogprobs
-from longform.chat.first_word import stated_word, stated_words, yes_probability
-from longform.judges.kind import Fidelity, Group, Kind, Read, Verdict, unjudged
+from longform.chat.first_word import Fidelity, stated_word, stated_words, yes_probability
+from longform.judges.kind import Group, Kind, Read, Verdict, unjudged
 from longform.keys import content_key
 from longform.text.reasoning import without_reasoning
 from longform.text.spans import locate

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from longform.chat.call import TokenLogprobs
-from longform.chat.first_word import stated_word
-from longform.judges.kind import Fidelity, Group, Kind, Verdict, settle_empty, unjudged
+from longform.chat.first_word import Fidelity, stated_word
+from longform.judges.kind import Group, Kind, Verdict, settle_empty, unjudged
 from longform.judges.kinds.key_point import NO_KEY_POINT
 from longform.judges.kinds.support import claim
 from longform.judges.replies import unread
