@@ -18,7 +18,7 @@ import numpy as np
 from longform.chat.first_word import Fidelity
 from longform.judges.card_columns import LabelSet
 from longform.judges.worth import AVERAGE, Items, LabelledItem, balanced_accuracy, pairs_of
-from longform.keys import content_key
+from longform.keys import content_key, in_groups
 from longform.metrics.agreement import Label
 from longform.metrics.balanced import Separation, separation
 from longform.metrics.faithfulness import (
@@ -173,19 +173,14 @@ def _numbers(summary: LabelledSummary, cells: Array, merging: Merging, fidelity:
     merge = merge_documents if fidelity == "ours" else merge_documents_as_released
     sentences = merge(cells, merging.documents)
     if summary.level == "summary":
-        return [_of_summary(sentences, merging.sentences, fidelity)] * len(summary.labels)
+        known = sentences if fidelity == "ours" else sentences[~np.isnan(sentences)]
+        return [summary_faithfulness(known, merging.sentences).value] * len(summary.labels)
     if not summary.places and len(sentences) != len(summary.labels):
         raise ValueError(
             f"{summary.summary_id}: expected a sentence for each of {len(summary.labels)} labels, got {len(sentences)}"
         )
-    known = [None if np.isnan(number) else float(number) for number in sentences]
-    return [known[place] for place in summary.places or range(len(known))]
-
-
-def _of_summary(sentences: Array, how: Merge, fidelity: Fidelity) -> float | None:
-    if fidelity == "release":
-        sentences = sentences[~np.isnan(sentences)]
-    return summary_faithfulness(sentences, how).value
+    numbers = [None if np.isnan(number) else float(number) for number in sentences]
+    return [numbers[place] for place in summary.places or range(len(numbers))]
 
 
 def by_data_set(
@@ -207,12 +202,13 @@ def items_by_data_set(
     summaries: Sequence[LabelledSummary], cells: Cells, mode: str, merging: Merging, scoring: Scoring
 ) -> dict[str, list[LabelledItem]]:
     """Data set -> its labels with the judge's merged answers; a data set without cells of *mode* has none."""
-    items: dict[str, list[LabelledItem]] = {}
-    for summary in summaries:
-        found = cells.get((mode, summary.summary_id))
-        if found is not None:
-            items.setdefault(summary.data_set, []).extend(labelled_items(summary, found, merging, scoring))
-    return items
+    found = ((summary, cells.get((mode, summary.summary_id))) for summary in summaries)
+    return in_groups(
+        (summary.data_set, item)
+        for summary, of in found
+        if of is not None
+        for item in labelled_items(summary, of, merging, scoring)
+    )
 
 
 def graded(summaries: Sequence[LabelledSummary], cells: Cells, modes: Sequence[str], scoring: Scoring) -> Json:
