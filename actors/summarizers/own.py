@@ -47,18 +47,15 @@ class OwnSummarizer(Summarizer[Own]):
 
     async def summarize(self, rows: Sequence[AskedContext]) -> list[SummaryRow]:
         """Return the summary of each row."""
-        return list(await gather(*(carry_out(self.plan(row), self._send) for row in rows)))
+        found = await gather(*(carry_out(plan, self._send) for plan in self.plans(rows)))
+        return [row for written in found for row in written]
 
     def plans(self, rows: Sequence[AskedContext]) -> Iterable[Asks[list[SummaryRow]]]:
-        return (self._rows(row) for row in rows)
+        return map(self._plan, rows)
 
-    def _rows(self, row: AskedContext) -> Asks[list[SummaryRow]]:
-        return [(yield from self.plan(row))]
-
-    def plan(self, row: AskedContext) -> Asks[SummaryRow]:
-        """Return the plan that asks about a row."""
+    def _plan(self, row: AskedContext) -> Asks[list[SummaryRow]]:
         replies = yield from step_replies((SUMMARY,), lambda *_: self._request(row), lambda _, reply: reply)
-        return summary_row(row, replies[FINAL], self.prompt_version)
+        return [summary_row(row, replies[FINAL], self.prompt_version)]
 
     def _request(self, row: AskedContext) -> ChatRequest | str:
         if not (documents := shown_documents(self._benchmark, row)):

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
 
 from actors.python_class import guarded, returned, wrong
 from actors.storage.folder import Folder
@@ -15,17 +14,13 @@ from actors.storage.json_files import as_bytes
 from longform.formats.exported import ExportedFile
 
 
-class Exported(NamedTuple):
-    """Names of the written files, and counts of what the format cannot express."""
-
-    names: list[str]
-    n_summaries: int
-    left_out: Counter[str]
-
-
-def write_files(form: str, files: Callable[[], Iterable[object]], folder: Folder) -> Exported:
+def write_files(
+    form: str, files: Callable[[], Iterable[object]], folder: Folder
+) -> tuple[list[str], int, Counter[str]]:
     """
     Write the *files* of the export *form* to *folder*.
+
+    Return their names, the number of summaries in them, and counts of what the format cannot express.
 
     Raises:
         UserCodeError: A user's format raised, or yielded what is no file below the folder; nothing is written.
@@ -46,7 +41,7 @@ def write_files(form: str, files: Callable[[], Iterable[object]], folder: Folder
             left_out.update(file.left_out)
         for place, name in enumerate(names):
             folder.upload(Path(unwritten, str(place)), name)
-    return Exported([*names], n_summaries, left_out)
+    return [*names], n_summaries, left_out
 
 
 def _content(form: str, file: ExportedFile) -> bytes:

@@ -185,22 +185,16 @@ def _judgements(
 
 
 def _qrels_lines(lines: Lines, file: str, faults: Faults) -> Iterator[Record]:
-    header_seen = False
-    for number, text in text_lines(lines, file, faults):
-        line = text.rstrip("\r\n")
+    rows = ((f"line {number}", text.rstrip("\r\n")) for number, text in text_lines(lines, file, faults))
+    label, header = next(rows, ("line 1", None))
+    if header is None or tuple(header.split("\t")) != _HEADER:
+        found = "an empty file" if header is None else describe(header)
+        raise Record({}, file, label).error(LINE, expected=f"the header {_HEADER_SHOWN}", found=found)
+    for label, line in rows:
         cells = line.split("\t")
-        record = Record(dict(zip(_HEADER, cells, strict=False)), file=file, label=f"line {number}")
-        if not header_seen:
-            if tuple(cells) != _HEADER:
-                raise record.error(LINE, expected=f"the header {_HEADER_SHOWN}", found=describe(line))
-            header_seen = True
+        record = Record(dict(zip(_HEADER, cells, strict=False)), file, label)
+        if line and len(cells) != len(_HEADER):
+            expected = f"3 cells: {_HEADER_SHOWN}"
+            faults.add(record.error(LINE, expected=expected, found=f"{len(cells)} cells: {describe(line)}"))
         elif line:
-            if len(cells) != len(_HEADER):
-                expected = f"3 cells: {_HEADER_SHOWN}"
-                faults.add(record.error(LINE, expected=expected, found=f"{len(cells)} cells: {describe(line)}"))
-            else:
-                yield record
-    if not header_seen:
-        raise InputError(
-            file=file, record="line 1", field=LINE, expected=f"the header {_HEADER_SHOWN}", found="an empty file"
-        )
+            yield record

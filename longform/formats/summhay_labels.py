@@ -46,13 +46,8 @@ class MachineLabel(LabelEntry):
     @property
     def linked_unit(self) -> int | None:
         """Return None for a list of ids, "NA" or nothing; a number that is out of range is kept as released."""
-        match self.bullet_id:
-            case bool():
-                return None
-            case int(number):
-                return number - 1
-            case _:
-                return None
+        number = self.bullet_id
+        return number - 1 if isinstance(number, int) and not isinstance(number, bool) else None
 
 
 def insight_targets(insights: Sequence[InsightEntry], query_id: str, haystack_id: str) -> list[Target]:

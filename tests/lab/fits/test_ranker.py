@@ -117,7 +117,7 @@ def test_each_fit_draws_rows_of_its_own(queries: list[RankedQuery], monkeypatch:
 
 def test_a_ranker_is_the_mean_of_its_fits(queries: list[RankedQuery], monkeypatch: pytest.MonkeyPatch) -> None:
     apart = []
-    rows = relevance(queries[0].support, queries[0].query).features
+    rows = relevance(queries[0].support, queries[0].query)
     monkeypatch.setattr(training, "_boosted", lambda *told: apart.append(made := boosted(*told)) or made)
     ranker = fit_ranker(queries, left_out=(), recipe=SMALL._replace(fits=3))
     assert len(ranker.trees) == 3 * SMALL.trees
@@ -135,7 +135,7 @@ def test_what_cannot_be_quoted_teaches_nothing(queries: list[RankedQuery], monke
     fit_ranker(queries[:1], left_out=(), recipe=SMALL)
     _, preferred = candidates(queries[0].support)
     rows, targets = taught[0]
-    offered = relevance(queries[0].support, queries[0].query).features[preferred]
+    offered = relevance(queries[0].support, queries[0].query)[preferred]
     assert {tuple(row) for row in rows.tolist()} <= {tuple(row) for row in offered.tolist()}
     assert sorted(targets[targets > 0.02]) == sorted(t for t in earned(queries[0])[preferred] if t > 0.02)
 
@@ -174,7 +174,7 @@ def test_more_relevance_never_lowers_a_score_whatever_the_rows_say() -> None:
 def test_a_ranker_of_other_haystacks_puts_what_earns_first(queries: list[RankedQuery]) -> None:
     fitted = fit_ranker(queries, left_out=("h2",), recipe=SMALL)
     for query in queries[4:]:
-        scores, target = fitted.predict(relevance(query.support, query.query).features), earned(query)
+        scores, target = fitted.predict(relevance(query.support, query.query)), earned(query)
         assert scores[target > 0.5].mean() > scores[target <= 0.5].mean() + 0.1
 
 
