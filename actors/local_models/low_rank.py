@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import torch
-from pydantic import JsonValue
 from torch import Tensor, nn
 
 _A, _B = ".low_rank_a", ".low_rank_b"
@@ -91,20 +90,12 @@ def write_checkpoint(base: Path, change: Mapping[str, Tensor], folder: Path) -> 
     named = {name if name.startswith("classifier.") else f"bert.{name}": tensor for name, tensor in merged.items()}
     kept = {name: tensor.contiguous() for name, tensor in named.items() if not _UNUSED.search(name)}
     save_file(kept, folder / "model.safetensors", metadata={"format": "pt"})
-    config = _read(base / "config.json") | {
+    config = json.loads((base / "config.json").read_text(encoding="utf-8")) | {
         "architectures": ["BertForTokenClassification"],
         "id2label": {"0": "wrong"},
         "label2id": {"wrong": 0},
     }
-    _write(folder / "config.json", config)
+    (folder / "config.json").write_text(json.dumps(config, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     for name in _TOKENIZER_FILES:
         if (base / name).is_file():
             shutil.copyfile(base / name, folder / name)
-
-
-def _read(path: Path) -> dict[str, JsonValue]:
-    return dict(json.loads(path.read_text(encoding="utf-8")))
-
-
-def _write(path: Path, content: Mapping[str, JsonValue]) -> None:
-    path.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")

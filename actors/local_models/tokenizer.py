@@ -9,25 +9,18 @@ from __future__ import annotations
 import importlib.util
 import os
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from longform.errors import LongformError, UsageError
 
+if TYPE_CHECKING:
+    from tiktoken import Encoding
+
 ENCODING = "cl100k_base"
 _RANKS_FILE = "9b5ad71b2ce5302211f9c61530b329a4922fc6a4"  # tiktoken's cache name for ENCODING: SHA-1 of its address
-
-
-class Encoding(Protocol):
-    """An encoding of tiktoken."""
-
-    def encode_ordinary(self, text: str) -> list[int]: ...
-
-    def encode_ordinary_batch(self, texts: list[str], *, num_threads: int) -> list[list[int]]: ...
-
-    def decode_bytes(self, tokens: Sequence[int]) -> bytes: ...
 
 
 class TokenCounter:
@@ -42,8 +35,8 @@ class TokenCounter:
         self._threads = threads
         self._encoding = _encoding()
 
-    def __reduce__(self) -> tuple[Callable[[int], TokenCounter], tuple[int]]:
-        return _make, (self._threads,)
+    def __reduce__(self) -> tuple[Callable[[], TokenCounter], tuple[()]]:
+        return partial(TokenCounter, threads=self._threads), ()
 
     def count(self, text: str) -> int:
         return len(self._encoding.encode_ordinary(text))
@@ -62,10 +55,6 @@ class TokenCounter:
         return len(kept.decode("utf-8", errors="ignore"))
 
 
-def _make(threads: int) -> TokenCounter:
-    return TokenCounter(threads=threads)
-
-
 @lru_cache(maxsize=1)
 def _encoding() -> Encoding:
     import tiktoken
@@ -74,8 +63,7 @@ def _encoding() -> Encoding:
     before = os.environ.get("TIKTOKEN_CACHE_DIR")
     os.environ["TIKTOKEN_CACHE_DIR"] = str(folder)
     try:
-        encoding: Encoding = tiktoken.get_encoding(ENCODING)
-        return encoding
+        return tiktoken.get_encoding(ENCODING)
     finally:
         if before is None:
             del os.environ["TIKTOKEN_CACHE_DIR"]

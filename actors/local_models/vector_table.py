@@ -146,7 +146,8 @@ class VectorTable:
 
     def _write(self) -> None:
         self._look()
-        known = self._known()
+        asked = list(self._waiting)  # of which another process may have written some
+        known = {asked[at] for places, _, _ in self._index.places(keys_of(asked)) for at in places}
         left = {text: vector for text, vector in self._waiting.items() if text not in known}
         self._waiting = {}
         if not left:
@@ -163,14 +164,6 @@ class VectorTable:
             self._stop(str(error))
             return
         self._seen.add(name)
-        self._look_at_own(name)
-
-    def _known(self) -> set[str]:
-        """Return those waiting texts that another process has written."""
-        asked = list(self._waiting)
-        return {asked[at] for places, _, _ in self._index.places(keys_of(asked)) for at in places}
-
-    def _look_at_own(self, name: str) -> None:
         if (shard := self._opened(name)) is not None:
             self._hold([shard])
 

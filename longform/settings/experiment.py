@@ -287,22 +287,15 @@ class Experiment(Strict):
         document apart and no judge is named for attribution. The second aligner is added if it is asked for, and places
         are studied.
         """
-        found = self._with_offline_aligner()
-        varied = self.summarizers.keys() - self.ignoring_order
-        how = self.faithfulness
-        if not how.second_aligner or not self.support_judges or not varied or self.support_mode != "document":
-            return found
-        second = PythonJudgeSettings(kind="python", task="support", class_=SHARED_WORDS)
-        return found.model_copy(update={"judges": {**found.judges, SECOND_ALIGNER: second}})
-
-    def _with_offline_aligner(self) -> Experiment:
-        asked = any(judge.asked_model for judge in self.support_judges.values())
-        graded = any(judge.is_lexical for judge in self.support_judges.values())
         how, varied = self.faithfulness, self.summarizers.keys() - self.ignoring_order
-        if not asked or graded or not varied or self.support_mode != "document" or how.attribution is not None:
+        checking = self.support_judges.values()
+        if not checking or not varied or self.support_mode != "document":
             return self
-        aligner = PythonJudgeSettings(kind="python", task="support", class_=NEAREST_PLACE)
-        return self.model_copy(update={"judges": {**self.judges, ALIGNER: aligner}})
+        asked, graded = any(judge.asked_model for judge in checking), any(judge.is_lexical for judge in checking)
+        added = {ALIGNER: NEAREST_PLACE} if asked and not graded and how.attribution is None else {}
+        added |= {SECOND_ALIGNER: SHARED_WORDS} if how.second_aligner else {}
+        judges = {n: PythonJudgeSettings(kind="python", task="support", class_=path) for n, path in added.items()}
+        return self.model_copy(update={"judges": {**self.judges, **judges}})
 
     @property
     def support_mode(self) -> SupportMode:
