@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 _MARKUP = re.compile(r"\s+")
+_COMMENT = re.compile(r"[^#]*#\s*(?!noqa|type:)(.*?)\s*")
 
 
 @cache
@@ -53,16 +54,10 @@ def _of_class(model: type[BaseModel]) -> Iterator[tuple[str, str]]:
     assert isinstance(definition, ast.ClassDef), "the source of a class is one class"
     for here, after in zip(definition.body, [*definition.body[1:], None], strict=True):
         match here:
-            case ast.AnnAssign(target=ast.Name(id=name)):
-                if text := _comment(lines, here) or _text_below(after):
+            case ast.AnnAssign(target=ast.Name(id=name), end_lineno=int(line), end_col_offset=int(column)):
+                comment = _COMMENT.fullmatch(lines[line - 1].encode()[column:].decode())
+                if text := comment[1] if comment else _text_below(after):
                     yield name, text
-
-
-def _comment(lines: list[str], field: ast.AnnAssign) -> str | None:
-    assert field.end_lineno is not None, "nodes of parsed source have an end"
-    rest = lines[field.end_lineno - 1].encode()[field.end_col_offset :].decode()
-    _, mark, text = rest.partition("#")
-    return text.strip() if mark and not text.lstrip().startswith(("noqa", "type:")) else None
 
 
 def _text_below(after: ast.stmt | None) -> str | None:

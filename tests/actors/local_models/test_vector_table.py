@@ -14,8 +14,15 @@ import numpy as np
 import pytest
 
 from actors.local_models import vector_table
-from actors.local_models.vector_shard import keys_of, open_shard, shard_bytes
-from actors.local_models.vector_table import VectorsPlace, VectorTable, vectors_bytes, vectors_fault
+from actors.local_models.vector_table import (
+    VectorsPlace,
+    VectorTable,
+    keys_of,
+    open_shard,
+    shard_bytes,
+    vectors_bytes,
+    vectors_fault,
+)
 
 pytest_plugins = ["tests.s3_server"]
 
