@@ -182,9 +182,15 @@ class Encoder(TextEncoder):
         return found
 
     def _encode(self, texts: list[str]) -> Iterator[tuple[list[str], NDArray[np.float16]]]:
-        if not texts:
-            return
-        # Each thread embeds batches of its own: several at one batch would change the last digits, and gain less.
+        if texts:
+            yield texts, self._encoded(texts)
+
+    def _encoded(self, texts: list[str]) -> NDArray[np.float16]:
+        """
+        Embed all of *texts*: shape (texts, dimensions).
+
+        Each thread embeds batches of its own: several threads at one batch would change the last digits, and gain less.
+        """
         found = np.empty((len(texts), self.dimensions), dtype=np.float16)
         batches = list(self._batches(texts))
         alike = ([texts[at] for at in batch] for batch in batches)
@@ -192,7 +198,7 @@ class Encoder(TextEncoder):
             for batch, made in zip(batches, pool.map(self._model.embed, alike), strict=True):
                 found[batch] = made
                 TEXTS_READ.add(len(batch))
-        yield texts, found
+        return found
 
 
 @cache
