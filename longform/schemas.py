@@ -54,26 +54,7 @@ from typing import Annotated, Any, NotRequired, get_args, get_origin, get_type_h
 
 import pyarrow as pa
 
-from longform.rows import (
-    AttemptRow,
-    AuditRow,
-    CallRow,
-    ContextRow,
-    DocumentRow,
-    HaystackRow,
-    LabelRow,
-    PieceRow,
-    QrelRow,
-    QueryRow,
-    RankingRow,
-    ReleasedScoreRow,
-    ScoreRow,
-    SummaryRow,
-    TableRow,
-    TargetRow,
-    UnitRow,
-    VerdictRow,
-)
+from longform import rows
 
 _PLAIN = {str: pa.string(), int: pa.int64(), float: pa.float64(), datetime: pa.timestamp("ms", tz="UTC")}
 
@@ -98,56 +79,53 @@ def _column(hint: Any) -> pa.DataType:
     return _PLAIN[hint]
 
 
-DOCUMENTS = pa.schema(_fields(DocumentRow))
-QUERIES = pa.schema(_fields(QueryRow))
-TARGETS = pa.schema(_fields(TargetRow))
-QRELS = pa.schema(_fields(QrelRow))
-RANKINGS = pa.schema(_fields(RankingRow))
-CONTEXTS = pa.schema(_fields(ContextRow))
-SUMMARIES = pa.schema(_fields(SummaryRow))
-UNITS = pa.schema(_fields(UnitRow))
-VERDICTS = pa.schema(_fields(VerdictRow))
-LABELS = pa.schema(_fields(LabelRow))
-RELEASED_SCORES = pa.schema(_fields(ReleasedScoreRow))
-SCORES = pa.schema(_fields(ScoreRow))
-ATTEMPTS = pa.schema(_fields(AttemptRow))
-PIECES = pa.schema(_fields(PieceRow))
-HAYSTACKS = pa.schema(_fields(HaystackRow))
-AUDITS = pa.schema(_fields(AuditRow))
-CALLS = pa.schema(_fields(CallRow))
-
-SCHEMAS: Mapping[str, pa.Schema] = {
-    "documents": DOCUMENTS,
-    "queries": QUERIES,
-    "targets": TARGETS,
-    "qrels": QRELS,
-    "labels": LABELS,
-    "released_scores": RELEASED_SCORES,
-    "rankings": RANKINGS,
-    "contexts": CONTEXTS,
-    "summaries": SUMMARIES,
-    "units": UNITS,
-    "verdicts": VERDICTS,
-    "scores": SCORES,
-    "attempts": ATTEMPTS,
-    "pieces": PIECES,
-    "haystacks": HAYSTACKS,
-    "audits": AUDITS,
-    "calls": CALLS,
+_ROWS = {
+    "documents": rows.DocumentRow,
+    "queries": rows.QueryRow,
+    "targets": rows.TargetRow,
+    "qrels": rows.QrelRow,
+    "labels": rows.LabelRow,
+    "released_scores": rows.ReleasedScoreRow,
+    "rankings": rows.RankingRow,
+    "contexts": rows.ContextRow,
+    "summaries": rows.SummaryRow,
+    "units": rows.UnitRow,
+    "verdicts": rows.VerdictRow,
+    "scores": rows.ScoreRow,
+    "attempts": rows.AttemptRow,
+    "pieces": rows.PieceRow,
+    "haystacks": rows.HaystackRow,
+    "audits": rows.AuditRow,
+    "calls": rows.CallRow,
 }
+SCHEMAS: Mapping[str, pa.Schema] = {table: pa.schema(_fields(row)) for table, row in _ROWS.items()}
+
+DOCUMENTS = SCHEMAS["documents"]
+QUERIES = SCHEMAS["queries"]
+TARGETS = SCHEMAS["targets"]
+RANKINGS = SCHEMAS["rankings"]
+CONTEXTS = SCHEMAS["contexts"]
+SUMMARIES = SCHEMAS["summaries"]
+UNITS = SCHEMAS["units"]
+VERDICTS = SCHEMAS["verdicts"]
+LABELS = SCHEMAS["labels"]
+RELEASED_SCORES = SCHEMAS["released_scores"]
+SCORES = SCHEMAS["scores"]
+PIECES = SCHEMAS["pieces"]
+CALLS = SCHEMAS["calls"]
 
 
-def conform(rows: Iterable[TableRow], schema: pa.Schema) -> pa.Table:
+def conform(table: Iterable[rows.TableRow], schema: pa.Schema) -> pa.Table:
     """
-    Return *rows* as a table of exactly *schema*; a column that all rows leave out is null.
+    Return the rows of a *table* as one of exactly *schema*; a column that all rows leave out is null.
 
     Raises:
         ValueError: A row has a column that the schema lacks.
     """
-    rows = list(rows)
+    content = list(table)
     known = set(schema.names)
-    for row in rows:
+    for row in content:
         if unknown := row.keys() - known:
             msg = f"columns {sorted(unknown)} are not in the schema {schema.names}"
             raise ValueError(msg)
-    return pa.Table.from_pylist(rows, schema=schema)
+    return pa.Table.from_pylist(content, schema=schema)

@@ -163,7 +163,10 @@ def storage_message(
         said = str(listing_fault() or said)
     reason = _known(said)
     what = "; ".join(reason) if reason else "the reason is not known here"
-    return f"{url}: cannot {doing}: {what}. Asked at {_endpoint()} in region {_region()}; the answer: {_short(said)}"
+    stated = os.environ.get
+    endpoint = stated("AWS_ENDPOINT_URL_S3") or stated("AWS_ENDPOINT_URL") or "Amazon's endpoint"
+    region = stated("AWS_REGION") or stated("AWS_DEFAULT_REGION") or "of the profile, or none"
+    return f"{url}: cannot {doing}: {what}. Asked at {endpoint} in region {region}; the answer: {_short(said)}"
 
 
 def disk_message(place: str, doing: str, error: OSError) -> str:
@@ -176,14 +179,6 @@ def disk_message(place: str, doing: str, error: OSError) -> str:
 def _known(said: str) -> tuple[str, str] | None:
     """Return what is wrong by the words of an answer, and what to do."""
     return next(((wrong, do) for pattern, wrong, do in _REASONS if re.search(pattern, said, re.IGNORECASE)), None)
-
-
-def _endpoint() -> str:
-    return os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or "Amazon's endpoint"
-
-
-def _region() -> str:
-    return os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or "of the profile, or none"
 
 
 def _short(said: str) -> str:
