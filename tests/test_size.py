@@ -65,7 +65,7 @@ ROOMS = {
     "summaries, support, repair, text": Room(
         36, 4_880, "longform/summaries/* longform/support/* longform/repair/* longform/text/* actors/summarizers/*"
     ),
-    "retrieval, local models, storage, surface, the rest": Room(66, 9_132, "*"),
+    "retrieval, local models, storage, surface, the rest": Room(66, 9_105, "*"),
 }
 
 
