@@ -99,16 +99,6 @@ class Backend(Protocol[Item_contra]):
         """
 
 
-class Kept(Protocol):
-    """Answers given before, by the hash of their content."""
-
-    async def find(self, keys: Sequence[str]) -> dict[str, Work]:
-        """Return the kept answers among *keys*."""
-
-    async def keep(self, found: Mapping[str, Work]) -> None:
-        """Add answers, or say that they were used again."""
-
-
 class InMemory:
     """Keeps so many of the answers that were used last."""
 
@@ -134,7 +124,7 @@ class Engine(Generic[Item, Unit]):
     *kept* stores answers; None: memory does, as *batching* says.
     """
 
-    def __init__(self, worker: Worker[Item, Unit], batching: Batching, kept: Kept | None = None) -> None:
+    def __init__(self, worker: Worker[Item, Unit], batching: Batching, kept: InLedger | None = None) -> None:
         self._worker = worker
         self._batcher = TokenBatcher(
             worker.run,
@@ -143,7 +133,7 @@ class Engine(Generic[Item, Unit]):
             max_wait_s=batching.max_wait_s,
             wait_s=batching.wait_s,
         )
-        self._kept: Kept = kept or InMemory(batching.cache_entries)
+        self._kept: InLedger | InMemory = kept or InMemory(batching.cache_entries)
 
     async def about(self) -> About:
         return self._worker.about

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TypedDict
 
 from pydantic import JsonValue
 
@@ -70,11 +69,6 @@ _TABLE = "audits"
 _WORK = "synthesis"
 
 
-class _AuditTask(TypedDict):
-    work_id: str
-    haystack_id: str
-
-
 def write_audit(url: str, *, seed: int = 0, cluster: Cluster | None = None) -> Mapping[str, JsonValue]:
     """
     Return the audit of the benchmark with documents at *url*, made and written if this version's is not there.
@@ -122,12 +116,13 @@ def _on_cluster(benchmark: Benchmark, url: str, cluster: Cluster) -> list[Haysta
     return [HaystackAudit.from_json(json.loads(row["audit"])) for row in rows]
 
 
-def _audit_worker(url: str) -> Callable[[_AuditTask], list[AuditRow]]:
+def _audit_worker(url: str) -> Callable[[Mapping[str, str]], list[AuditRow]]:
     """Make the worker of the table `audits`: a payload names a haystack."""
     benchmark = Benchmark(url)
 
-    def audit(payload: _AuditTask) -> list[AuditRow]:
-        found = _audited(benchmark, payload["haystack_id"])
-        return [{**payload, "audit": json.dumps(found.as_json())}]
+    def audit(payload: Mapping[str, str]) -> list[AuditRow]:
+        work_id, haystack_id = payload["work_id"], payload["haystack_id"]
+        found = _audited(benchmark, haystack_id)
+        return [{"work_id": work_id, "haystack_id": haystack_id, "audit": json.dumps(found.as_json())}]
 
     return audit

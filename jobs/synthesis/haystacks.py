@@ -10,10 +10,10 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from io import StringIO
-from typing import TypedDict
+from typing import Any
 
 from pydantic import JsonValue
 
@@ -58,16 +58,11 @@ from longform.synthesis.grammar.passages import (
 from longform.synthesis.grammar.settings import HaystackSettings, ProseSettings
 
 
-class HaystackTask(TypedDict):
-    work_id: str
-    number: int  # of the haystack in the configuration, from 0
-
-
-def haystack_worker(config: HaystackSettings) -> Callable[[HaystackTask], list[HaystackRow]]:
+def haystack_worker(config: HaystackSettings) -> Callable[[Mapping[str, Any]], list[HaystackRow]]:
     """Makes the worker of the table `haystacks` if no model is asked: a payload is a haystack's number."""
     planned = list(config.planned())
 
-    def write(payload: HaystackTask) -> list[HaystackRow]:
+    def write(payload: Mapping[str, Any]) -> list[HaystackRow]:
         topic, variant, size = planned[payload["number"]]
         try:
             written = write_haystack(topic, variant=variant, size=size, seed=config.seed, part=config.part)
@@ -87,7 +82,7 @@ class ProseWriter:
         self._topics = [planned.topic for planned in config.planned()]
         self._models, self._stating = open_models(config, context), offline_stating()
 
-    async def __call__(self, payload: HaystackTask) -> list[HaystackRow]:
+    async def __call__(self, payload: Mapping[str, Any]) -> list[HaystackRow]:
         """The row of a haystack, whose number *payload* gives."""
         try:
             composed = composed_haystack(self._config, payload["number"], self._key)

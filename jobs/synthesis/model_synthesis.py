@@ -12,9 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, TypedDict
-
-from pydantic import JsonValue
+from typing import Any
 
 from actors.chat.model import CallContext
 from actors.chat.opening import check_chat, load_prompt
@@ -79,25 +77,16 @@ def _read(name: str) -> bytes:
 TABLE = "pieces"
 
 
-class PieceTask(TypedDict):
-    work_id: str
-    step: str
-    haystack_id: str
-    doc_index: int | None
-    payload: JsonValue
-    needs: list[tuple[str, str]]  # work ids of pieces, with the files that have their rows
-
-
 def piece_worker(
     work: Folder, forms: Mapping[str, type[Form] | None], recipe: Recipe[Any], context: CallContext
-) -> Callable[[PieceTask], Awaitable[list[PieceRow]]]:
-    """Make the worker of the table `pieces`: a payload is a work."""
+) -> Callable[[Mapping[str, Any]], Awaitable[list[PieceRow]]]:
+    """Make the worker of the table `pieces`: a payload is a work, each need with the file of its row."""
     from actors.synthesis.models import embed, open_models
 
     models = open_models(recipe.settings, context, forms)
     reader = SourceReader(work, {TABLE: ["piece"]})
 
-    async def make(task: PieceTask) -> list[PieceRow]:
+    async def make(task: Mapping[str, Any]) -> list[PieceRow]:
         needed = [json.loads(reader.row(RowPlace(TABLE, *place), PieceRow)["piece"]) for place in task["needs"]]
         log = Log()
         content = await models.carry_out(recipe.plan(Job(task["step"], task["payload"], needed, embed), log))

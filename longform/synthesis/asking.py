@@ -202,15 +202,8 @@ def ask_in_rounds(
     return [found[place] for place in range(n)]
 
 
-class Question(NamedTuple):
-    """A question to a verifier about *subject*."""
-
-    subject: str
-    ask: Ask
-
-
 def ask_until_read(
-    questions: Sequence[Question],
+    questions: Sequence[tuple[str, Ask]],  # each after its subject
     form: type[Answer],
     *,
     check: str,
@@ -231,12 +224,10 @@ def ask_until_read(
         if found.reason is None and (reason := fits(found.answer)):
             found = Read(None, reason, reply.call_id)
         if found.reason is not None and (last_is_logged or not last):
-            log.decide(check, questions[place].subject, unverified(found), reply.call_id, last=last)
+            log.decide(check, questions[place][0], unverified(found), reply.call_id, last=last)
         return found
 
-    return (
-        yield from ask_in_rounds(len(questions), lambda n, why: _with_notes(questions[n].ask, why), read, most=most)
-    )
+    return (yield from ask_in_rounds(len(questions), lambda n, why: _with_notes(questions[n][1], why), read, most=most))
 
 
 def ask_for(
@@ -250,7 +241,7 @@ def ask_for(
     fits: Callable[[Answer], str | None] = lambda _: None,
 ) -> Plan[Read]:
     """Return the answer to one question, as `ask_until_read` does."""
-    (read,) = yield from ask_until_read([Question(subject, ask)], form, check=check, most=most, log=log, fits=fits)
+    (read,) = yield from ask_until_read([(subject, ask)], form, check=check, most=most, log=log, fits=fits)
     return read
 
 
@@ -315,7 +306,7 @@ def _fault(wanted: WantedText[Answer], read: Read, replies: int, log: Log, *, la
     if verified is None:
         return None
     (verdict,) = yield from ask_until_read(
-        [Question(wanted.subject, verified.ask(read.answer))],
+        [(wanted.subject, verified.ask(read.answer))],
         verified.form,
         check=verified.check,
         most=replies,

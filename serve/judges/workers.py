@@ -7,7 +7,6 @@ import importlib
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Protocol
 
 from pydantic import JsonValue
 
@@ -38,18 +37,8 @@ _WARM = ("A document is a text.", "It is a text.")
 _NOBODY = CallContext(job="serve", stage="judge", ledger="")  # a local judge calls no one
 
 
-class LoadedAsker(Protocol):
-    """Asks a loaded judge, from a thread without an event loop."""
-
-    def ask(self, groups: Sequence[Group]) -> list[list[Verdict]]:
-        """Judge all pairs."""
-
-    def work(self, unit: JudgeUnit, verdict: Mapping[str, JsonValue]) -> Work:
-        """Return the work that the *verdict* on a *unit* of the last call took."""
-
-
 class LocalAsker:
-    """Asks a judge that computes its verdicts itself."""
+    """Asks a judge that computes its verdicts itself, from a thread without an event loop."""
 
     def __init__(self, judge: Judge, *, threads: int) -> None:
         self._backend = judge.open(_NOBODY, threads)
@@ -61,6 +50,7 @@ class LocalAsker:
         return asyncio.run(answers())
 
     def work(self, unit: JudgeUnit, verdict: Mapping[str, JsonValue]) -> Work:
+        """Return the work that the *verdict* on a *unit* of the last call took."""
         return Work([verdict], estimated_tokens(unit))
 
 
@@ -187,7 +177,7 @@ class KindWorker:
         return [self._asker.work(pair, found[_shared(pair), pair[1]]) for pair in pairs]
 
 
-def _asker(judge: Judge, *, threads: int, ledger: str | None) -> LoadedAsker:
+def _asker(judge: Judge, *, threads: int, ledger: str | None) -> LocalAsker | ChatAsker:
     if judge.settings.asked_model is None:
         return LocalAsker(judge, threads=threads)
     assert ledger is not None, "the settings saw to it"

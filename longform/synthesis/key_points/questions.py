@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from longform.keys import content_key
 from longform.synthesis.asking import (
     Ask,
     Log,
     Plan,
-    Question,
     Read,
     Role,
     ask_for,
@@ -41,42 +40,37 @@ class TopicCell(NamedTuple):
     domain: str
 
 
-class ReadQuestion(NamedTuple):
-    """The planner's reading of a question; what is None nobody was asked, or nothing was answered."""
-
-    met: int | None  # criteria
-    cell: TopicCell | None
-    suits: bool  # it stays
-
-
 def read_question(
     text: str, settings: KeyPointSynthesis, least: int | None, log: Log, *, is_sorted: bool
-) -> Plan[ReadQuestion]:
+) -> Plan[dict[str, Any]]:
     """
     Ask which criteria a question meets, and if it meets *least* of them and *is_sorted*, where it belongs.
 
     If *least* is None, nobody is asked about criteria.
+
+    Returns:
+        `met`, the number of criteria, null if nobody was asked or nothing was answered; `suits`, whether the question
+        stays; `facets`, its category and domain if they were told.
     """
-    met: int | None = None
+    read: dict[str, Any] = {"met": None, "suits": True, "facets": {}}
     if least is not None:
-        met = yield from _criteria(text, settings, least, log)
-        if met is None or met < least:
-            return ReadQuestion(met, None, suits=False)
-    if not is_sorted:
-        return ReadQuestion(met, None, suits=True)
-    read = yield from ask_for(
+        met = read["met"] = yield from _criteria(text, settings, least, log)
+        read["suits"] = met is not None and met >= least
+    if not is_sorted or not read["suits"]:
+        return read
+    found = yield from ask_for(
         text,
         sort_ask("planner", text, settings),
         Sorted,
         check=SORTED,
         most=settings.replies,
         log=log,
-        fits=lambda found: _sorted_fits(found, settings),
+        fits=lambda answer: _sorted_fits(answer, settings),
     )
-    if read.reason is not None:
-        return ReadQuestion(met, None, suits=True)
-    log.accept(SORTED, text, read.call_id)
-    return ReadQuestion(met, cell_of(read.answer, settings), suits=True)
+    if found.reason is not None:
+        return read
+    log.accept(SORTED, text, found.call_id)
+    return {**read, "facets": cell_of(found.answer, settings)._asdict()}
 
 
 def _criteria(text: str, settings: KeyPointSynthesis, least: int, log: Log) -> Plan[int | None]:
@@ -190,7 +184,7 @@ def _screen(work: _Evolving, seed: str, found: Sequence[tuple[str, Read]]) -> Pl
         return
     settings = work.settings
     reads = yield from ask_until_read(
-        [Question(text, sort_ask("verifier", text, settings)) for text in fresh],
+        [(text, sort_ask("verifier", text, settings)) for text in fresh],
         Sorted,
         check=IN_CELL,
         most=settings.replies,

@@ -221,9 +221,7 @@ class KeyPointRecipe(Recipe[KeyPointSynthesis]):
         settings, asked = self.settings, self.settings.questions
         lacks = not {"category", "domain"} <= question.facets.keys()
         is_sorted = isinstance(asked, EvolvedQuestions) or (asked.sorted and lacks)
-        read = yield from read_question(question.text, settings, asked.least_criteria, log, is_sorted=is_sorted)
-        facets = {} if read.cell is None else {**read.cell._asdict()}
-        return {"met": read.met, "suits": read.suits, "facets": facets}
+        return (yield from read_question(question.text, settings, asked.least_criteria, log, is_sorted=is_sorted))
 
     def _evolve(self, job: Job, log: Log) -> Plan[JsonValue]:
         payload = job.payload

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from longform.keys import content_key
-from longform.synthesis.asking import Ask, Log, Plan, Question, ask_for, ask_until_read, notes, numbered, read_reply
+from longform.synthesis.asking import Ask, Log, Plan, ask_for, ask_until_read, notes, numbered, read_reply
 from longform.synthesis.written.replies import (
     RULES,
     Category,
@@ -166,7 +166,7 @@ def _distinct(work: _Insights, candidates: Sequence[Candidate]) -> Plan[list[Can
 
 def _categorised(work: _Insights, candidates: Sequence[Candidate]) -> Plan[list[Candidate]]:
     """Return the candidates that the verifier, shown all subtopics, puts into their own subtopic."""
-    asks = [Question(one.text, categorize(work.job.topic.setting, work.subtopics, one.text)) for one in candidates]
+    asks = [(one.text, categorize(work.job.topic.setting, work.subtopics, one.text)) for one in candidates]
     reads = yield from ask_until_read(
         asks,
         Category,

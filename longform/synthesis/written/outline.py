@@ -11,7 +11,6 @@ from longform.synthesis.asking import (
     Ask,
     Log,
     Plan,
-    Question,
     Read,
     ask_for,
     ask_once,
@@ -188,7 +187,7 @@ def _queries(
         tried[place] = Read(query, read.reason or (None if query.endswith("?") else "no_question"), read.call_id)
     asked = [place for place, one in tried.items() if one.reason is None]
     sorted_into = yield from ask_until_read(
-        [Question(subtopics[place].name, categorize(setting, subtopics, tried[place].answer)) for place in asked],
+        [(subtopics[place].name, categorize(setting, subtopics, tried[place].answer)) for place in asked],
         Category,
         check="query on subtopic",
         most=job.caps.replies,

@@ -49,7 +49,7 @@ def questions(*texts: str) -> str:
 def test_a_seed_that_meets_enough_criteria_is_sorted() -> None:
     told, log = Told(criteria=[criteria(True, True, True, True, False)], sort_question=[IN_CELL]), Log()
     read = told.run(read_question(SEED, settings(), 4, log, is_sorted=True))
-    assert read == (4, CAUSAL_MUSIC, True)
+    assert read == {"met": 4, "suits": True, "facets": CAUSAL_MUSIC._asdict()}
     assert [(one.check, one.verdict) for one in log.attempts] == [
         ("question suitable", "accepted"),
         ("question sorted", "accepted"),
@@ -58,7 +58,8 @@ def test_a_seed_that_meets_enough_criteria_is_sorted() -> None:
 
 def test_a_seed_that_meets_too_few_is_not_even_sorted_and_the_log_names_what_it_lacks() -> None:
     told, log = Told(criteria=[criteria(True, True, True, False, False)]), Log()
-    assert told.run(read_question(SEED, settings(), 4, log, is_sorted=True)) == (3, None, False)
+    read = told.run(read_question(SEED, settings(), 4, log, is_sorted=True))
+    assert read == {"met": 3, "suits": False, "facets": {}}
     assert log.attempts[0].reason == "meets 3 of 5 criteria; not complex, asks_for_opinion"
 
 
@@ -66,13 +67,13 @@ def test_a_seed_that_meets_too_few_is_not_even_sorted_and_the_log_names_what_it_
 def test_a_seed_whose_criteria_cannot_be_read_does_not_stay(reply: str) -> None:
     log = Log()
     read = Told(criteria=[reply]).run(read_question(SEED, settings(), 4, log, is_sorted=True))
-    assert not read.suits
+    assert not read["suits"]
     assert [one.verdict for one in log.attempts] == ["rejected", "rejected", "exhausted"]
 
 
 def test_a_number_of_no_category_is_no_answer() -> None:
     told, log = Told(sort_question=['{"category": 3, "domain": 1}', IN_CELL]), Log()
-    assert told.run(read_question(SEED, settings(), None, log, is_sorted=True)).cell == CAUSAL_MUSIC
+    assert told.run(read_question(SEED, settings(), None, log, is_sorted=True))["facets"] == CAUSAL_MUSIC._asdict()
     assert log.attempts[0].reason == "unverified: no_such_number"
 
 
