@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypedDict
+from typing import Any
 
 from longform.keys import in_groups
 from longform.metrics.statistics import Estimate
@@ -34,16 +34,13 @@ _KINDS = {"distractor": "distractors", "contradiction": "contradictions"}
 _NEAR = "pairs of documents that share half of their runs of five words; 0 is right"
 
 
-class DescribedTables(TypedDict):
-    """The content of `tables.json`: a head, sentences below it, and tables by name."""
+def benchmark_tables(audit: Json | None, account: Json | None) -> dict[str, Any] | None:
+    """
+    Return what a benchmark says of itself in `audit.json` and `synthesis.json`; None if it has neither.
 
-    title: str
-    told: list[str]
-    tables: dict[str, dict[str, Any]]
-
-
-def benchmark_tables(audit: Json | None, account: Json | None) -> DescribedTables | None:
-    """Return what a benchmark says of itself in `audit.json` and `synthesis.json`; None if it has neither."""
+    Returns:
+        `title`, a head; `told`, sentences below it; `tables` by name.
+    """
     if not audit and not account:
         return None
     found = [*(_audited(audit) if audit else ()), *(_accounted(account, audited=bool(audit)) if account else ())]
