@@ -47,18 +47,15 @@ def write_tables(folder: Folder) -> None:
         folder.write_json(TABLES, described, sealed=True)
 
 
-def export_summhay(url: str) -> list[str]:
-    """Return the names of the SummHay files of the benchmark at *url*, one a haystack; missing ones are written."""
+def export_summhay(url: str) -> None:
+    """Write the SummHay files of the benchmark at *url*, one a haystack, that are missing."""
     benchmark = Benchmark(url)
-    names = []
     for haystack_id in benchmark.haystack_ids:
         name = f"{_SUMMHAY}/topic_{haystack_id}.json"
-        names.append(name)
         if not benchmark.folder.has(name):
             facts = read_facts(benchmark.folder, haystack_id)
             metadata = {"settings": dict(facts.settings)} if facts else {}
             benchmark.folder.write_json(name, topic_file(*benchmark.haystack_tables(haystack_id), metadata=metadata))
-    return names
 
 
 def _facts_name(haystack_id: str) -> str:

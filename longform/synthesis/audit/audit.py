@@ -35,7 +35,7 @@ from pydantic import JsonValue
 from longform.metrics.statistics import LEVEL, Estimate, bootstrap
 from longform.records import Document, Qrel, Target, gold_documents
 from longform.support.index import SupportIndex
-from longform.support.model import SupportModel, shipped_support_model
+from longform.support.model import shipped_support_model
 from longform.synthesis.audit.planted import HaystackFacts, exact_search, planted_places, tenths
 from longform.text.words import stems, words
 
@@ -200,20 +200,20 @@ def similarity(one: frozenset[int], other: frozenset[int]) -> float:
     return len(one & other) / len(one | other)
 
 
-def near_duplicates(texts: Sequence[str], *, least: float) -> list[NearDuplicate]:
+def near_duplicates(texts: Sequence[str]) -> list[NearDuplicate]:
     """
-    Return pairs of documents of at least that Jaccard similarity, the most similar first.
+    Return pairs of documents whose Jaccard similarity is at least `NEAR_DUPLICATE`, the most similar first.
 
-    A pair is compared exactly if its estimate comes within three deviations of *least*.
+    A pair is compared exactly if its estimate comes within three deviations of that.
     """
     held = [shingles(text) for text in texts]
     signatures = np.array([signature(one) for one in held])
     found = []
     for place, row in enumerate(signatures[:-1]):
         estimates = (signatures[place + 1 :] == row).mean(axis=1)
-        for other in place + 1 + np.flatnonzero(estimates >= least - _MARGIN):
+        for other in place + 1 + np.flatnonzero(estimates >= NEAR_DUPLICATE - _MARGIN):
             exact = similarity(held[place], held[int(other)])
-            if exact >= least:
+            if exact >= NEAR_DUPLICATE:
                 found.append(NearDuplicate(place, int(other), exact))
     return sorted(found, key=lambda pair: -pair.similarity)
 
@@ -256,25 +256,23 @@ def audit_haystack(
     targets: Sequence[Target],
     qrels: Sequence[Qrel],
     facts: HaystackFacts | None = None,
-    *,
-    model: SupportModel | None = None,
 ) -> HaystackAudit:
     """
     Audit one haystack with at least one document and one target.
 
     Without *facts* of its maker, statements are not searched word for word, and they are located where a document
-    supports the insight best. *model* judges cells; None: the one that ships and reads words does.
+    supports the insight best.
     """
-    gold = {target.target_id: gold_documents(qrels).get(target.target_id, frozenset()) for target in targets}
+    known = gold_documents(qrels)
+    gold = {target.target_id: known.get(target.target_id, frozenset()) for target in targets}
     index = SupportIndex([document.text for document in documents])
     claims = [target.text for target in targets]
-    judge = model or shipped_support_model("words")
-    probability = judge.probability(index.signals(claims))
+    probability = shipped_support_model("words").probability(index.signals(claims))
     listed = np.array([[document.doc_id in gold[target.target_id] for document in documents] for target in targets])
     cells = Cells(probability.ravel(), listed.ravel(), np.repeat(np.arange(len(targets)), len(documents)))
     planted = facts.planted if facts else []
     places = planted_places(documents, planted) if facts else _supported_places(index, claims, listed)
-    pairs = near_duplicates([document.text for document in documents], least=NEAR_DUPLICATE)
+    pairs = near_duplicates([document.text for document in documents])
     counts = listed.sum(axis=1)
     told: dict[str, JsonValue] = {
         "haystack_id": documents[0].haystack_id,

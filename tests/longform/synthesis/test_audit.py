@@ -73,7 +73,7 @@ def test_a_signature_depends_on_the_set_alone(start: int) -> None:
 def test_near_duplicates_are_found_with_their_exact_similarity() -> None:
     texts = [text_of(list(range(at, at + 100))) for at in (0, 1000, 10, 2000)] + [text_of(list(range(1000, 1100)))]
 
-    found = near_duplicates(texts, least=0.5)
+    found = near_duplicates(texts)
 
     assert [(pair.one, pair.other) for pair in found] == [(1, 4), (0, 2)]
     assert found[0].similarity == 1
