@@ -32,7 +32,7 @@ ROOMS = {
         2, 260, "longform/text/layout.py longform/text/abbreviations.py"
     ),
     "laboratory": Room(14, 2_496, "lab/*"),
-    "synthesis": Room(50, 9_421, "longform/synthesis/* jobs/synthesis/* jobs/synthesize*.py actors/synthesis/*"),
+    "synthesis": Room(50, 9_413, "longform/synthesis/* jobs/synthesis/* jobs/synthesize*.py actors/synthesis/*"),
     "serve": Room(23, 3_484, "serve/*"),
     "rehearsal": Room(15, 2_233, "longform/rehearsal/* actors/rehearsal/*"),
     "evidence as frames": Room(6, 644, "longform/evidence/* actors/surface/folders.py"),
