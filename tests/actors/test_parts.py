@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -192,12 +193,14 @@ ROLES = (
 )
 KINDS = {kind for role in ROLES for settings in members(role) for kind in literal(settings, "kind")}
 KINDS -= {*TARGET_KINDS}  # a target has a kind, too
+ASKING = re.compile(r"Settings|\.kind\b")
+"""Stands in whatever asks: a file without it is not parsed."""
 FILES = [file for hall in HALLS for file in (ROOT / hall).rglob("*.py")]
 
 
 def asked_for_their_kind(source: str) -> Iterator[str]:
     """Yield the code that takes a part for one of a kind: by the type of its settings, or by the kind's name."""
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(ast.parse(source)) if ASKING.search(source) else ():
         match node:
             case ast.Call(func=ast.Name(id="isinstance"), args=[_, of]) if "Settings" in ast.unparse(of):
                 yield ast.unparse(node)
