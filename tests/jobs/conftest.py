@@ -132,12 +132,13 @@ def figures_undrawn() -> Iterator[None]:
     """
     Let reports hold empty pictures: to draw figures takes a fifth of the time of tests that ignore them.
 
-    Tests of the slow tier, tests marked `drawn` and folders of `tests/made` have real ones.
+    Modules of the slow tier, tests marked `drawn` and folders of `tests/made` have real ones.
     """
     drawn = plots.render
 
     def rendered(draws: Sequence[Any], *, height: float, name: str) -> str:
-        if is_making() or any(_RUNNING[0].get_closest_marker(name) for name in ("slow", "drawn")):
+        test = _RUNNING[0]
+        if is_making() or test.get_closest_marker("drawn") or (test.parent and test.parent.get_closest_marker("slow")):
             return drawn(draws, height=height, name=name)
         return '<svg xmlns="http://www.w3.org/2000/svg"></svg>'
 
