@@ -35,7 +35,6 @@ from longform.judges.kind import SheetKind
 from longform.judges.rubrics import (
     CHECKS,
     RUBRICS,
-    Rated,
     Rubric,
     TargetCheck,
     decided,
@@ -170,7 +169,7 @@ def _told(arguments: argparse.Namespace, kind: SheetKind, place: LabelledPlace, 
     return Outcome(told, "\n".join(lines))
 
 
-def _rated_words(one: Rated) -> str:
+def _rated_words(one: Mapping[str, Any]) -> str:
     mean, best = with_interval(one["mean"], 1, 2), with_interval(one["best"], 100, 1)
     return f"{one['criterion']}: mean {mean}, highest score {best} %, {one['mean']['n']:,} ratings"
 

@@ -49,7 +49,7 @@ def ask(calibration: Calibration, *, run: Folder, cluster: Cluster, calling: Cal
         cluster.start_for_calls()
         calling.start()
     for name, judge in calibration.made.items():
-        here = name not in calibration.chats and not labelled.is_of_documents
+        here = name not in calibration.chats and not judge.kind.of_documents
         stage = _stage(calibration, judge, run, calling, threads=1 if here else max(1, int(cluster.cpus)))
         together = in_groups((piece.together, piece) for piece in left[name]).values()
         tasks = [Task(work_ids=tuple(piece.work_id for piece in of), payload=of) for of in together]

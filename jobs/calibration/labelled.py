@@ -86,11 +86,6 @@ class Labelled:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # not what it has read
 
     @property
-    def is_of_documents(self) -> bool:
-        """True if sentences are checked against documents, False if summaries are judged by targets."""
-        return self.target_kind == "document"
-
-    @property
     def unit(self) -> str:
         """The plural of what is judged, as progress counts it."""
         return "summaries and copies" if self.perturbations else "summaries"
@@ -185,7 +180,7 @@ class Labelled:
     def pieces(self, judge: Judge) -> list[Piece]:
         dataset, settings = str(self.place.benchmark.manifest["dataset_hash"]), judge.settings
         repeats = range(settings.times)
-        if self.is_of_documents:
+        if judge.kind.of_documents:
             how = [judge.name, settings.identity, judge.version.work, self.scoring.fidelity, self.scoring.seed, dataset]
             return [self._checked(how, *of, repeat) for of in self._texts_and_modes() for repeat in repeats]
         how = [dataset, judge.name, settings.identity, judge.version.work]
@@ -214,7 +209,7 @@ class Labelled:
 
     def reader(self, kind: Kind, threads: int, /) -> Callable[[Piece], JudgedText]:
         """Return what reads the texts of pieces, for a judge of this *kind*."""
-        if not self.is_of_documents:
+        if not kind.of_documents:
             return lambda piece: self._by_targets(kind, piece)
         from actors.local_models.tokenizer import TokenCounter
 

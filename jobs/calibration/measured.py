@@ -71,18 +71,19 @@ class Measured(NamedTuple):
 
 def measured(calibration: Calibration, verdicts: Verdicts, frame: CardFrame) -> Measured:
     """Hold the judge's verdicts against the labels; its card begins with *frame*."""
-    of_kind = _by_documents if calibration.labelled.is_of_documents else _by_targets
+    of_kind = _by_documents if calibration.kind.of_documents else _by_targets
     return of_kind(calibration, verdicts, frame)
 
 
 def compared(labelled: Labelled, found: Sequence[Measured], kind: Kind) -> VerbAnswer:
     """Hold several judges of a kind beside each other; beside the tables stand the findings of older versions."""
-    of_documents, worth = labelled.is_of_documents, WORTHS[kind.worth]
+    of_documents, worth = kind.of_documents, WORTHS[kind.worth]
+    labels = _checked_labels(labelled) if of_documents else target_labels(labelled.labels, labelled.summaries)
     is_each = not of_documents or DOCUMENT in (mode.name for mode in labelled.modes)
     beside = meta_evaluation(
         worth,
         [one.held for one in found],
-        _label_set(labelled),
+        labels,
         task=kind.task,
         settings=labelled.scoring.settings,
         unanswered=None if is_each else NOT_EACH,
@@ -95,10 +96,8 @@ def compared(labelled: Labelled, found: Sequence[Measured], kind: Kind) -> VerbA
     return judges_answer(beside, worth)._replace(beside=older)
 
 
-def _label_set(labelled: Labelled) -> LabelSet:
-    if labelled.is_of_documents:
-        return label_set([text.summary for text in labelled.texts], labelled.chosen)
-    return target_labels(labelled.labels, labelled.summaries)
+def _checked_labels(labelled: Labelled) -> LabelSet:
+    return label_set([text.summary for text in labelled.texts], labelled.chosen)
 
 
 # ---------------------------------------------------------------- by targets
@@ -108,7 +107,8 @@ def _by_targets(calibration: Calibration, verdicts: Verdicts, frame: CardFrame) 
     labelled, settings = calibration.labelled, calibration.labelled.scoring.settings
     items = _target_items(calibration, labelled.as_written(verdicts))
     fitted = fitted_haystacks(calibration.members.values())
-    figures = target_figures(items, labelled.summaries, _label_set(labelled), fitted=fitted, settings=settings)
+    labels = target_labels(labelled.labels, labelled.summaries)
+    figures = target_figures(items, labelled.summaries, labels, fitted=fitted, settings=settings)
     if held_out := _held_out(calibration.settings, figures):
         figures["held_out"] = held_out
     if (perturbed := _adversarial(calibration, verdicts)) is not None:
@@ -212,7 +212,7 @@ def _by_documents(calibration: Calibration, verdicts: Verdicts, frame: CardFrame
         "failures": failures,
         "orders": order_study(summaries, cells, scoring) if labelled.orders else None,
     }
-    card: Card | None = {**frame, **support_figures(told, _label_set(labelled))} if shown_row(told) else None
+    card: Card | None = {**frame, **support_figures(told, _checked_labels(labelled))} if shown_row(told) else None
     items = [
         item
         for summary in summaries

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from longform.judges.kind import SheetKind
 from longform.keys import in_groups
 from longform.metrics.agreement import Label
-from longform.metrics.statistics import EstimateColumns, pooled_mean
+from longform.metrics.statistics import pooled_mean
 from longform.rows import LabelRow
 
 _SCORES = ("1", "2", "3", "4", "5")
@@ -116,16 +116,14 @@ RUBRICS: Mapping[str, Rubric] = {EXAMPLE_QUALITY.task: EXAMPLE_QUALITY}
 """Rubrics by name."""
 
 
-class Rated(TypedDict):
-    """The scores by one criterion, of all annotators together: their mean, and the share of the highest one."""
+def rated(
+    rubric: Rubric, labels: Mapping[str, Sequence[Label]], *, seed: int, resamples: int
+) -> Iterator[dict[str, Any]]:
+    """
+    Yield each `criterion` that has *labels*, of all annotators together, with their `mean` and the share of the `best`.
 
-    criterion: str
-    mean: EstimateColumns
-    best: EstimateColumns
-
-
-def rated(rubric: Rubric, labels: Mapping[str, Sequence[Label]], *, seed: int, resamples: int) -> Iterator[Rated]:
-    """Yield the ratings by each criterion that has *labels*, of all annotators; intervals resample queries."""
+    Intervals resample queries.
+    """
     for name, of_criterion in ((one.name, labels.get(one.name)) for one in rubric.criteria):
         if of_criterion:
             scores = np.array([rubric.counts[label.answer] for label in of_criterion])
