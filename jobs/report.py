@@ -79,8 +79,7 @@ def report(runs: Sequence[str], out: str) -> list[str]:
 def _write_run(url: str, folder: Folder, over: PageLink | None = None) -> None:
     """Write the pages of a run."""
     from actors.storage.folder import Folder
-    from jobs.results.documents import kept_documents
-    from jobs.results.drilldown import kept_unfolded
+    from jobs.results.documents import kept_documents, kept_unfolded
     from jobs.results.write import read_results, write_pages
 
     run = Folder(url)

@@ -241,7 +241,7 @@ _TOKENS = ("input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens")
 class Spend(NamedTuple):
     """Calls of a run."""
 
-    sums: dict[str, Any] | None  # None: no model was called, or no ledger is there
+    sums: dict[str, Any] | None  # None: no ledger is there
     models: Mapping[str, tuple[str, ...]]  # stage -> the models that answered, sorted
     missing: list[str]  # ledgers that cannot be read
 
@@ -263,7 +263,7 @@ def run_spend(record: Mapping[str, Any]) -> Spend:
         totals += by_stage.values()
         for (stage, _), found in by_stage.items():
             models.setdefault(stage or "", set()).update(found.answered_models)
-    known = len(missing) < len({job["ledger"] for job in jobs})
+    known = not jobs or len(missing) < len({job["ledger"] for job in jobs})
     reused = sum(stage["reused"] for job in jobs for stage in job["stages"])
     sums = _summed(totals, dict(failures.most_common()), reused) if known else None
     return Spend(sums, {stage: tuple(sorted(found)) for stage, found in models.items()}, missing)

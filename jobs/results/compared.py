@@ -73,23 +73,17 @@ def two_runs(
     if not differences[0].rows and not rankings[0].rows:
         raise UsageError(_nothing(first, second, of_judges, measures))
     told = [*of_queries, *of_judges, *clusters_told(shared.to_dicts())]
+    spent = [None if run.spend.missing else run.spend.sums for run in runs]
     return comparison_answer(
         [_run(run) for run in runs],
         differences,
         rankings,
         setting_table(_settings(first), _settings(second), labels),
-        cost_table(_spend(first), _spend(second), labels),
+        cost_table(spent[0], spent[1], labels),
         n_common=len(query_ids),
         cautions=[*_cautions(first, second, pairs), *told, *_left_out(known, runs, pairs)],
         measures=compared,
     )
-
-
-def _spend(run: StoredRun) -> Any:
-    """Return the spend of a run: nothing called is a spend of nothing."""
-    if not run.record.get("jobs"):
-        return {"calls": 0, "known_usd": 0.0, "n_unknown_usd": 0, "open": 0, "refused": 0}
-    return run.spend.sums if not run.spend.missing else None
 
 
 # ---------------------------------------------------------------- which systems and measures

@@ -19,7 +19,7 @@ from jobs.results.calls import call_results
 from jobs.results.elsewhere import elsewhere_rows, languages_told
 from jobs.results.evidence import ReportedWork, RunEvidence, by_summary
 from jobs.results.frames import rankings_told
-from jobs.results.write import RESULTS, read_results, retire, write_results
+from jobs.results.write import REPORT, RESULTS, read_results, retire, write_results
 from jobs.runs.cards import judge_rows
 from jobs.runs.unscored import unranked, unscored
 from jobs.stages.items import Item
@@ -33,6 +33,7 @@ from jobs.stages.split import unit_work_id
 from jobs.stages.stage import Plan, Stage
 from jobs.stages.summarize import Summarized
 from longform.keys import content_key
+from longform.report.page import INDEX
 from longform.results.aggregate import Averaging
 from longform.results.calls import CallsRow
 from longform.results.cells import table_rows
@@ -66,11 +67,13 @@ def evaluation_results(
     told = told_of(run, benchmark, record, experiment, plan)
     asked = {name: [*plan.work_ids(name)] for name in ("summaries", "verdicts", "scores")}
     kept = {name: told for name, told in record.items() if name != "last_call"}
-    key = key_of(run, benchmark, kept, told.judges, told.more, told.calls, asked, plan.query_ids, budget_ended)
-    if not again and stands(run, RESULTS, key):
+    beside = (kept, told.judges, told.more, told.calls, asked, plan.query_ids, budget_ended)
+    made_of, report = {"key": _key(run, benchmark, *beside)}, run.child(REPORT)
+    written = run.has(RESULTS) and report.has(MADE_OF) and report.has(INDEX)
+    if not again and written and report.read_json(MADE_OF) == made_of:
         return document(cast("Results", {**read_results(run), "run": record}))
     results = made_results(run, benchmark, record, experiment, plan, told=told, budget_ended=budget_ended)
-    note(run, key)
+    report.write_json(MADE_OF, made_of)
     retire(run)
     return results
 
@@ -214,31 +217,14 @@ def with_another_order(experiment: Experiment, results: Mapping[str, Any]) -> Ex
 MADE_OF = "made_of.json"
 """Beside the pages of a run's report: the key of what they were made of."""
 
-_PAGE = "index.html"
 
-
-def key_of(run: Folder, benchmark: Benchmark, *told: object) -> str:
-    """
-    Return a key of all that results are made of.
-
-    Commits of the run stand for its rows; *told* is all else that the results are made of, as JSON values.
-    """
+def _key(run: Folder, benchmark: Benchmark, *told: object) -> str:
+    """Return a key of all that results are made of: commits stand for rows; *told* is all else, as JSON values."""
     commits = {table: list(run.commits(table)) for table in sorted(SCHEMAS)}
-    told_of = (AUDIT, ACCOUNT, TABLES)
-    audits = {name: benchmark.folder.has(name) and benchmark.folder.read_json(name) for name in told_of}
+    audits = {
+        name: benchmark.folder.has(name) and benchmark.folder.read_json(name) for name in (AUDIT, ACCOUNT, TABLES)
+    }
     return content_key("results", _code(), commits, benchmark.manifest, audits, *told)
-
-
-def stands(run: Folder, results: str, key: str) -> bool:
-    """Return whether *results*, a file of the run, and the report's page were made of what *key* names."""
-    report = run.child("report")
-    made = report.has(MADE_OF) and run.has(results) and report.has(_PAGE)
-    return made and report.read_json(MADE_OF) == {"key": key}
-
-
-def note(run: Folder, key: str) -> None:
-    """Note what the results and the report are made of, once they are written."""
-    run.child("report").write_json(MADE_OF, {"key": key})
 
 
 @cache

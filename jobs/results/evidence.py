@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import islice, product
+from typing import Any
+
+import numpy as np
 
 from actors.judges.opening import kind_of
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.results.calls import spent_on
-from jobs.results.drilldown import Unfolding
 from jobs.results.frames import checked_summaries, gold_by_query, packed_queries, ranked_queries
 from jobs.stages.items import Item
 from jobs.stages.judge import Judged
@@ -18,9 +21,11 @@ from jobs.stages.pack import Packed
 from jobs.stages.retrieve import Ranked
 from longform.evidence.frames import Frames
 from longform.evidence.scan import Read, as_frame, pl
-from longform.evidence.scores import SCORE_COLUMNS, ScoreTable
+from longform.evidence.scores import SCORE_COLUMNS, ScoreTable, means, under
 from longform.evidence.summaries import clustered, summaries
-from longform.judges.means import repeated_pairs
+from longform.judges.kinds import KINDS
+from longform.judges.kinds.support import NO, UNSURE, YES
+from longform.judges.means import merged_repeats, repeated_pairs
 from longform.judges.merges import CITED
 from longform.keys import in_groups
 from longform.measures import scored_together
@@ -142,18 +147,7 @@ class RunEvidence(Evidence):
 
     @cached_property
     def _unfolding(self) -> Unfolding:
-        together = {one.name for group in scored_together(self.measures) for one in group}
-        return Unfolding(
-            self.run,
-            self.benchmark,
-            self.all_summaries,
-            self.score_table,
-            measures=together,
-            units=dict(zip(self.work.summaries, self.work.units, strict=True)),
-            verdicts=self.work.verdicts,
-            checks=by_summary(self.work.checks),
-            kinds={} if self.experiment is None else {k: kind_of(one) for k, one in self.experiment.judges.items()},
-        )
+        return Unfolding(self)
 
     @property
     def query_ids(self) -> Collection[str]:
@@ -198,3 +192,164 @@ class RunEvidence(Evidence):
         facts = self.all_summaries.select("work_id", "summary_id", "dataset", "why")
         joined = found.join(facts, on="work_id", maintain_order="left")
         return joined.with_columns(by_place=by_place & (mode == "document")).drop("work_id", "why", "is_ordered")
+
+
+# ---------------------------------------------------------------- summaries as the pages of a report unfold them
+
+_HAYSTACKS_HELD = 2
+_SUMMARIES_AT_ONCE = 64
+_HELD_BYTES = 4_000_000  # of parts that the next summaries may need, too
+_VERDICT_COLUMNS = ["summary_id", "judge", "target_id", "answer", "linked_unit", "probability", "reply", "failure"]
+_OF_SUMMARIES = ["work_id", "summary_id", "query_id", "setting", "summarizer", "order", "repeat", "failure"]
+_OF_REPEATS = ["mode", "unit_index", "repeat"]
+"""Columns by which the repeats of a judge are told apart; they are not shown."""
+_CHECK_COLUMNS = ["summary_id", "judge", "unit_index", "target_kind", "target_id", "text_index", "mode", "repeat"]
+_CHECK_COLUMNS += ["answer", "probability", "reply", "failure", "doc_position", "chunk_index"]
+_RANKS = (None, NO, UNSURE, YES)  # unjudged last
+
+
+class Unfolding:
+    """
+    The summaries of a run with their bullets, verdicts and scores.
+
+    Judges without a kind judge coverage; scores are shown by measures that are scored with the summaries alone.
+    """
+
+    def __init__(self, of: RunEvidence) -> None:
+        self._benchmark, self._written, self._scores, self._work = (
+            of.benchmark,
+            of.all_summaries,
+            of.score_table,
+            of.work,
+        )
+        self._units = dict(zip(self._work.summaries, self._work.units, strict=True))
+        self._checks = by_summary(self._work.checks)
+        self._tables = {table: of.run.snapshot(table, held_bytes=_HELD_BYTES) for table in ("units", "verdicts")}
+        self._judges = {} if of.experiment is None else of.experiment.judges
+        ids = self._scores.frame["summary_id"]
+        assert isinstance(ids.dtype, pl.Enum), "ids are categories in the order of the summaries"
+        self._held, self._place = ids.to_physical().to_numpy(), {one: n for n, one in enumerate(ids.dtype.categories)}
+        together = {one.name for group in scored_together(of.measures) for one in group}
+        self._shown = [(j, one) for j in self._scores.judges for one in self._scores.measures(j) if one in together]
+        self.query = lru_cache(maxsize=_SUMMARIES_AT_ONCE)(self._query)
+        self._numbers = lru_cache(maxsize=_HAYSTACKS_HELD)(self._read_numbers)
+
+    def _query(self, query_id: str) -> QueryFacts:
+        query = self._benchmark.queries[query_id]
+        gold = self._benchmark.gold_numbers(query.haystack_id) or {}
+        return {
+            "haystack": query.haystack_id,
+            "topic": query.topic,
+            "subtopic": query.subtopic_name,
+            "text": query.text,
+            "dataset": query.dataset,
+            "targets": [
+                {
+                    "target_id": t.target_id,
+                    "name": t.name,
+                    "text": t.text,
+                    "gold": sorted(gold.get(t.target_id, ())),
+                    "kind": t.kind,
+                }
+                for t in self._benchmark.targets.get(query_id, [])
+            ],
+        }
+
+    def by_query(self) -> Iterator[Unfolded]:
+        """Yield all summaries, those of a query together, in the benchmark's order."""
+        queries = pl.DataFrame({"query_id": list(self._benchmark.queries)}, schema={"query_id": pl.Categorical})
+        ordered = queries.join(self._written, on="query_id", maintain_order="left_right")
+        for summary in self.summaries(ordered["summary_id"]):
+            yield Unfolded(summary, self.query(summary["query_id"]))
+
+    def summaries(self, summary_ids: Iterable[str]) -> Iterator[SummaryFacts]:
+        """Yield these summaries in their order."""
+        wanted = iter(summary_ids)
+        while some := list(islice(wanted, _SUMMARIES_AT_ONCE)):
+            scores = self._scored(some)
+            rows = (
+                self._written.filter(pl.col("summary_id").is_in(some))
+                .with_columns(repeat="summary_repeat")
+                .select(_OF_SUMMARIES)
+            )
+            written = {row["summary_id"]: row for row in rows.to_dicts()}
+            work_ids = [written[one].pop("work_id") for one in some]
+            facts: dict[str, SummaryFacts] = {
+                one: {**written[one], "bullets": [], "verdicts": [], "scores": scores.get(one, {})} for one in some
+            }
+            for row in self._rows("units", [self._units[one] for one in work_ids], ["summary_id", "text", "citations"]):
+                facts[row["summary_id"]]["bullets"].append({"text": row["text"], "citations": row["citations"]})
+            verdicts = [work_id for one in work_ids for work_id in self._work.verdicts.get(one, ())]
+            for row in self._merged(verdicts):
+                facts[row["summary_id"]]["verdicts"].append({name: row[name] for name in _VERDICT_COLUMNS[1:]})
+            self._add_support(facts, [work_id for one in work_ids for work_id in self._checks.get(one, ())])
+            yield from facts.values()
+
+    def _merged(self, work_ids: Sequence[str]) -> list[Any]:
+        """Return one verdict of each judge on each target, in the order in which they are stored."""
+        rows = list(self._rows("verdicts", work_ids, [*_VERDICT_COLUMNS, *_OF_REPEATS]))
+        if not any(row["repeat"] for row in rows):
+            return rows
+        return [
+            row
+            for judge, own in in_groups((row["judge"], row) for row in rows).items()
+            for row in merged_repeats(kind_of(self._judges[judge]) if judge in self._judges else KINDS["coverage"], own)
+        ]
+
+    def _add_support(self, facts: Mapping[str, SummaryFacts], work_ids: Sequence[str]) -> None:
+        """Add what support judges found of the bullets of some summaries."""
+        found = in_groups(
+            ((row["summary_id"], row["judge"]), row)
+            for row in (self._rows("verdicts", work_ids, _CHECK_COLUMNS) if work_ids else ())
+            if row["summary_id"] in facts and row["unit_index"] is not None
+        )
+        for (summary_id, judge), rows in found.items():
+            summary = facts[summary_id]
+            by_unit = in_groups((row["unit_index"], row) for row in merged_repeats(KINDS["support"], rows))
+            numbers = self._numbers(self._benchmark.queries[summary["query_id"]].haystack_id)
+            for unit, own in by_unit.items():
+                if unit < len(summary["bullets"]):
+                    bullet = summary["bullets"][unit]
+                    bullet.setdefault("support", []).append(_support(judge, bullet["citations"], own, numbers))
+
+    def _read_numbers(self, haystack_id: str) -> Mapping[str, int]:
+        rows = self._benchmark.rows("documents", haystack_id, ["doc_id", "doc_index"]).to_pylist()
+        return {row["doc_id"]: row["doc_index"] + 1 for row in rows}
+
+    def _rows(self, table: str, work_ids: Sequence[str], columns: list[str]) -> Iterator[Any]:
+        for batch in self._tables[table].batches(work_ids=work_ids, columns=columns):
+            yield from batch.to_pylist()
+
+    def _scored(self, summary_ids: Sequence[str]) -> Mapping[str, dict[str, dict[str, float | None]]]:
+        """Summary id -> judge -> measure -> value."""
+        own = [np.arange(*np.searchsorted(self._held, [self._place[one], self._place[one] + 1])) for one in summary_ids]
+        rows = self._scores.frame[np.concatenate([np.arange(0), *own])]
+        value = pl.when(pl.col("n") > 0).then(pl.col("total") / pl.col("n"))
+        values = {
+            (judge, measure, summary_id): found
+            for judge in dict.fromkeys(judge for judge, _ in self._shown)
+            for own in [means(under(rows, judge)).select("measure", "summary_id", value)]
+            for measure, summary_id, found in own.iter_rows()
+        }
+        scored: dict[str, dict[str, dict[str, float | None]]] = {}
+        for (judge, measure), summary_id in product(self._shown, summary_ids):
+            if (key := (judge, measure, summary_id)) in values:
+                scored.setdefault(summary_id, {}).setdefault(judge or "", {})[measure] = values[key]
+        return scored
+
+
+def _support(
+    judge: str, citations: Sequence[int], rows: Sequence[Any], numbers: Mapping[str, int]
+) -> Mapping[str, Any]:
+    """Say what a judge found of the documents that a bullet cites, and which of all supports it best."""
+    on_documents = [row for row in rows if row["target_kind"] == "document"]
+    answers = {numbers[row["target_id"]]: row["answer"] for row in on_documents if row["target_id"] in numbers}
+    best = max(rows, key=lambda row: (_RANKS.index(row["answer"]), row["probability"] or 0.0))
+    supported = best["answer"] in (YES, UNSURE) and best["target_kind"] == "document"
+    return {
+        "judge": judge,
+        "cited": [answers.get(number) for number in citations],
+        "answer": best["answer"],
+        "best": numbers.get(best["target_id"]) if supported else None,
+        "n": len(rows) if best["target_kind"] == "document" else None,
+    }

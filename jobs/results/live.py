@@ -27,8 +27,7 @@ from actors.storage.folder import Folder
 from actors.storage.tables import Snapshot
 from jobs.command.calling import Calling, ledger_beside
 from jobs.configs import validated
-from jobs.results.documents import kept_documents
-from jobs.results.drilldown import kept_unfolded
+from jobs.results.documents import kept_documents, kept_unfolded
 from jobs.results.evaluated import made_results, told_of
 from jobs.results.run_status import SO_FAR, stored_so_far
 from jobs.results.write import MARKDOWN, REPORT, read_results, remove_pages, retire, write_pages

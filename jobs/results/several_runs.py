@@ -106,7 +106,7 @@ def _runs(rows: Sequence[Mapping[str, Value]]) -> Table:
 def _facts(run: StoredRun, page: str) -> dict[str, Value]:
     record = run.record
     versions = {maker["versions"].get("longform", "unknown") for maker in record["commands"].values()}
-    calls, dollars = _spent(run)
+    spent = run.spend.sums or {"calls": None, "known_usd": None, "n_unknown_usd": 0, "open": 0}
     return {
         "run": run.label,
         "page": page,
@@ -119,14 +119,6 @@ def _facts(run: StoredRun, page: str) -> dict[str, Value]:
         "versions": ", ".join(sorted(versions)) or "unknown",
         "n_queries": len(run.query_ids),
         "n_systems": len(run.systems),
-        "calls": calls,
-        "dollars": dollars,
+        "calls": spent["calls"],
+        "dollars": None if spent["n_unknown_usd"] or spent["open"] else spent["known_usd"],
     }
-
-
-def _spent(run: StoredRun) -> tuple[int | None, float | None]:
-    """Return calls and dollars; null: not known."""
-    spend = run.spend.sums
-    if spend is None:
-        return (None, None) if run.record.get("jobs") else (0, 0.0)
-    return spend["calls"], None if spend["n_unknown_usd"] or spend["open"] else spend["known_usd"]

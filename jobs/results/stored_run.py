@@ -29,13 +29,13 @@ from longform.settings.experiment import Experiment
 from longform.settings.named_judges import ALIGNERS, whole_identity
 from longform.settings.systems import SystemName
 
+JudgeSignature = Mapping[str, JsonValue]
+"""
+A judge as it answered; two are comparable if all of it is the same.
 
-class JudgeSignature(NamedTuple):
-    """A judge as it answered; two are comparable if all of it is the same."""
-
-    settings: JsonValue  # all that can change an answer
-    versions: tuple[str, ...]  # of its prompt or model, as its verdicts state them, sorted
-    models: tuple[str, ...]  # that answered, as providers named them, sorted; empty: none, or not known
+Its `settings` are all that can change an answer. Beside them stand the versions that its verdicts state and the models
+that providers named, each in words; empty: none, or not known.
+"""
 
 
 class StoredRun(NamedTuple):
@@ -143,11 +143,13 @@ def _signatures(run: Folder, record: Mapping[str, Any], table: ScoreTable, spend
         for judge, version in as_frame(batch).unique().iter_rows():
             versions.setdefault(judge, set()).update([version] if version else [])
     return {
-        judge: JudgeSignature(
-            settings.get(judge, {"labels": judge}),
-            tuple(sorted(versions.get(judge, ()))),
-            tuple(sorted({one for step in ("judge", "check") for one in spend.models.get(f"{step} {judge}", ())})),
-        )
+        judge: {
+            "settings": settings.get(judge, {"labels": judge}),
+            "version of its prompt or model": ", ".join(sorted(versions.get(judge, ()))),
+            "model that answered": ", ".join(
+                sorted({one for step in ("judge", "check") for one in spend.models.get(f"{step} {judge}", ())})
+            ),
+        }
         for judge in table.judges
         if judge is not None
     }

@@ -136,7 +136,7 @@ def same_judges(first: StoredRun, second: StoredRun) -> tuple[list[str | None], 
     for judge in first.table.judges:
         if judge not in second.table.judges:
             told += _only(first, judge)
-        elif judge is None or not (differing := judge_differences(first.judges[judge], second.judges[judge])):
+        elif judge is None or not (differing := _differing(first.judges[judge], second.judges[judge])):
             same.append(judge)
         else:
             words = (f"{key} is {one} in {first.label} and {other} in {second.label}" for key, one, other in differing)
@@ -148,20 +148,14 @@ def same_judges(first: StoredRun, second: StoredRun) -> tuple[list[str | None], 
     return same, told
 
 
-def judge_differences(first: JudgeSignature, second: JudgeSignature) -> list[tuple[str, str, str]]:
+def _differing(first: JudgeSignature, second: JudgeSignature) -> list[tuple[str, str, str]]:
     """Return what differs: its name and both values. Models that are not known of one run do not differ."""
-    found = [
+    unknown = {name for name in first if name != "settings" and not (first[name] and second[name])}
+    one, other = ({name: value for name, value in side.items() if name not in unknown} for side in (first, second))
+    return [
         (str(row["key"]).removeprefix("settings."), str(row["first"] or "not set"), str(row["second"] or "not set"))
-        for row in setting_rows({"settings": first.settings}, {"settings": second.settings})
+        for row in setting_rows(one, other)
     ]
-    for name, title in _NAMES.items():
-        one, other = getattr(first, name), getattr(second, name)
-        if one != other and one and other:
-            found.append((title, ", ".join(one), ", ".join(other)))
-    return found
-
-
-_NAMES = {"versions": "version of its prompt or model", "models": "model that answered"}
 
 
 def _only(run: StoredRun, judge: str | None) -> list[str]:

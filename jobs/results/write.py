@@ -18,8 +18,14 @@ from pydantic import JsonValue
 from actors.storage import json_files
 from actors.storage.benchmark import ACCOUNT, AUDIT, TABLES, Benchmark
 from actors.storage.folder import Folder
-from jobs.results.documents import NO_DOCUMENTS, KeptDocuments, keep_texts, kept_documents, write_documents
-from jobs.results.drilldown import kept_unfolded
+from jobs.results.documents import (
+    NO_DOCUMENTS,
+    KeptDocuments,
+    keep_texts,
+    kept_documents,
+    kept_unfolded,
+    write_documents,
+)
 from jobs.results.evidence import RunEvidence
 from jobs.results.run_status import SO_FAR
 from longform.errors import UsageError

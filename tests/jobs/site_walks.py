@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from actors.storage.folder import Folder
-from jobs.results.documents import kept_documents
-from jobs.results.drilldown import kept_unfolded
+from jobs.results.documents import kept_documents, kept_unfolded
 from longform.results.evidence import QueryFacts, SummaryFacts, Unfolded
 
 CHOSEN = "(select) => select.selectedOptions[0].textContent"

@@ -13,7 +13,7 @@ import pytest
 from actors.storage.folder import Folder
 from jobs.evaluate import main as evaluate
 from jobs.ingest import main as ingest
-from jobs.results.drilldown import kept_unfolded
+from jobs.results.documents import kept_unfolded
 from longform.repair.twins import METHOD
 from longform.text.citations import bullets
 

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 import pytest
 
 from actors.storage.folder import Folder
-from jobs.results.drilldown import keep_unfolded, kept_unfolded
+from jobs.results.documents import keep_unfolded, kept_unfolded
 from jobs.results.write import write_pages
 from longform.results.evidence import Unfolded, unfolded_of
 from longform.studies.schema_1 import with_tables
