@@ -15,11 +15,10 @@ import logging
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from datetime import UTC, datetime
 from functools import partial
-from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from actors.secret_values import redacted
 from actors.storage.benchmark import Benchmark
@@ -175,7 +174,7 @@ _LOAD = 10  # pages that take long to make wait so many times as long before the
 _LOG = logging.getLogger(__name__)
 
 
-class LiveReport:
+class LiveReport(AbstractContextManager["LiveReport"]):
     """
     Writes the pages of a run's live report whenever more queries are judged, in the `with`.
 
@@ -192,12 +191,7 @@ class LiveReport:
         self._reason: str | None = NOTHING_JUDGED
         self._not_before = clock()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._place.cleanup()
 
     def refresh(self, status: Status) -> Status:

@@ -125,15 +125,9 @@ def _benchmark(url: str, dataset_hash: str) -> Benchmark | None:
 
 def _summaries(run: Folder, benchmark: Benchmark | None) -> pl.DataFrame:
     found = summaries(lambda columns: run.batches("summaries", columns=columns), run.locate("summaries"))
-    if benchmark is None:
-        return clustered(found)[0]
-    queries = benchmark.queries.values()
-    datasets = pl.DataFrame(
-        {"query_id": [one.query_id for one in queries], "stated": [one.dataset for one in queries]},
-        schema={"query_id": pl.Categorical, "stated": pl.Categorical},
-    )
-    known = found.join(datasets, on="query_id", how="left", maintain_order="left")
-    return clustered(known.with_columns(dataset=pl.coalesce("stated", "dataset")).drop("stated"))[0]
+    stated = {} if benchmark is None else {one.query_id: one.dataset for one in benchmark.queries.values()}
+    dataset = pl.col("query_id").cast(pl.String).replace_strict(stated, default=None, return_dtype=pl.String)
+    return clustered(found.with_columns(dataset=pl.coalesce(dataset.cast(pl.Categorical), "dataset")))[0]
 
 
 def _signatures(run: Folder, record: Mapping[str, Any], table: ScoreTable, spend: Spend) -> dict[str, JudgeSignature]:

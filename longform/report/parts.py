@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
+from longform.keys import in_groups
 from longform.metrics.statistics import LEVEL
 from longform.report.tables import (
     IN_SAMPLE,
@@ -72,10 +73,8 @@ def by_judge(rows: Sequence[JudgedRow]) -> Iterator[tuple[str | None, str | None
     No judge: the measures need none.
     """
     several = has_datasets(rows)
-    for judge in dict.fromkeys(row["judge"] for row in rows):
-        own = [row for row in rows if row["judge"] == judge]
-        for dataset in dict.fromkeys(text_in(row, "dataset") for row in own):
-            found = [row for row in own if text_in(row, "dataset") == dataset]
+    for judge, own in in_groups((row["judge"], row) for row in rows).items():
+        for dataset, found in in_groups((text_in(row, "dataset"), row) for row in own).items():
             yield judge, (dataset or NO_DATASET) if several else None, found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
-from longform.report.pair_chooser import choosers
+from longform.report.page_data import choosers
 from longform.report.parts import Section
 from longform.report.plots import Plot
 from longform.report.provenance import audit_sections, benchmark_tables, provenance_section

@@ -1,11 +1,7 @@
 """
 The report of a run as a small static site: which pages there are, and what stands on each.
 
-`results` is one JSON object: `title`, `aggregate`, `benchmark`, `run`, and the lists `cells`, `per_summary_cells`,
-`unscored` (sentences) and `judges`, with `tables`, which studies made (`longform.tables.table`),
-`benchmark_tables`, and `audit` and `synthesis` (the benchmark's own). What is empty or missing leaves its section out,
-and a page without a section is not there. `cells` are averaged as `aggregate` says. Scores are in 0 to 100, retrieval
-measures and shares in 0 to 1; None is unknown, and its reason may stand in the row's `reasons` by field.
+A part of results that is empty or missing leaves its section out, and a page without a section is not there.
 """
 
 from __future__ import annotations
@@ -13,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple, TypeVar
+from itertools import chain, pairwise
+from typing import NamedTuple, TypeVar, cast
 
 from longform.report.findings import findings
 from longform.report.first_page import Quote, forest, leaderboard
@@ -196,13 +193,10 @@ class Numbered(NamedTuple):
 
 def numbered(kind: str, pages: Iterable[Page]) -> Iterator[tuple[Numbered, Page]]:
     """Yield pages with their places, in files of a kind that `is_page` knows; two pages are in memory at a time."""
-    left = iter(pages)
-    page, number = next(left, None), 1
-    while page is not None:
-        after = next(left, None)
+    for number, (page, after) in enumerate(pairwise(chain(pages, [None])), start=1):
         before, file, behind = (f"{kind}-{number + step:04d}.html" for step in (-1, 0, 1))
-        yield Numbered(file, number, before if number > 1 else None, None if after is None else behind), page
-        page, number = after, number + 1
+        place = Numbered(file, number, before if number > 1 else None, None if after is None else behind)
+        yield place, cast("Page", page)
 
 
 def points(results: Results) -> list[str]:

@@ -40,34 +40,36 @@ function passageAddresses(summary, files) {
 
 const counted = (n, words) => `${n} ${words}${n === 1 ? "" : "s"}`;
 
+// Covered insights with the bullets that are linked to them, their wrong citations and the documents not cited there.
+const linkedBullets = (summary, covered) => covered.filter((verdict) => verdict.linked_unit in summary.bullets).map((verdict) => {
+  const [bullet, { gold }] = [summary.bullets[verdict.linked_unit], verdict.target];
+  return { verdict, bullet, wrong: bullet.citations.filter((number) => !gold.includes(number)),
+    missed: gold.filter((number) => !bullet.citations.includes(number)) };
+});
+
 // The reason of the score in one sentence. A citation counts once for each insight that its bullet covers.
 function whyWords(summary, verdicts, covered) {
   if (!verdicts.length) return null;
   const { kind } = verdicts[0].target;
   const insights = summary.query.targets.filter((target) => target.kind === kind).length;
   if (kind === "reference") return null;
-  const linked = covered.filter((verdict) => verdict.linked_unit in summary.bullets);
-  const pairs = linked.flatMap((verdict) => summary.bullets[verdict.linked_unit].citations.map((number) => [verdict, number]));
-  const wrong = pairs.filter(([verdict, number]) => !verdict.target.gold.includes(number)).length;
-  const missed = new Set(linked.flatMap((verdict) => verdict.target.gold
-    .filter((number) => !summary.bullets[verdict.linked_unit].citations.includes(number))));
+  const linked = linkedBullets(summary, covered);
+  const cited = linked.flatMap(({ bullet }) => bullet.citations).length;
+  const wrong = linked.flatMap((one) => one.wrong).length;
+  const missed = new Set(linked.flatMap((one) => one.missed));
   const unjudged = insights - verdicts.filter((verdict) => verdict.answer !== null).length;
   if (kind === "key_point") {
     return `This summary says ${covered.length} of ${counted(insights, "key point")}${unjudged ? ` (${unjudged} unjudged)` : ""}.`;
   }
   return `This summary covers ${covered.length} of ${counted(insights, "insight")}` +
     (unjudged ? ` (${unjudged} unjudged)` : "") +
-    `; ${wrong} of ${counted(pairs.length, "citation")} of a covered insight ${wrong === 1 ? "is" : "are"} wrong, ` +
+    `; ${wrong} of ${counted(cited, "citation")} of a covered insight ${wrong === 1 ? "is" : "are"} wrong, ` +
     `${counted(missed.size, "document")} that ${missed.size === 1 ? "states" : "state"} a covered insight ${missed.size === 1 ? "is" : "are"} not cited with it.`;
 }
 
 // The citations that `whyWords` calls wrong, by bullet and insight.
 function wrongCitations(summary, covered, addresses) {
-  const bullets = summary.bullets;
-  const found = covered.filter((verdict) => verdict.linked_unit in bullets)
-    .map((verdict) => ({ verdict, bullet: bullets[verdict.linked_unit],
-      wrong: bullets[verdict.linked_unit].citations.filter((number) => !verdict.target.gold.includes(number)) }))
-    .filter(({ wrong }) => wrong.length);
+  const found = linkedBullets(summary, covered).filter(({ wrong }) => wrong.length);
   if (!found.length) return null;
   const n = found.reduce((sum, { wrong }) => sum + wrong.length, 0);
   return element("details", { class: "wrong-citations" },
