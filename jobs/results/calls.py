@@ -221,13 +221,9 @@ def _reranking(name: str, summaries: pl.DataFrame, calls: Sequence[CallsRow]) ->
     rows = [row for row in calls if row["reranker"] == name]
     if not rows or any(row["reused"] or row["open"] for row in rows):
         return {}
-    usd = [None if row["n_unknown_usd"] else row["known_usd"] for row in rows]
-    known = pl.DataFrame(
-        [{"usd_a_summary": paid, **tokens_spent(row)} for paid, row in zip(usd, rows, strict=True)],
-        schema=dict.fromkeys([*SPENT][:3], pl.Float64),
-    )
-    each = known.select(pl.when(pl.all().is_not_null().all()).then(pl.all().sum() / n_ranked)).row(0, named=True)
-    return {f"{name}_ranked": mean for name, mean in each.items()}
+    paid = ({"usd_a_summary": None if row["n_unknown_usd"] else row["known_usd"], **tokens_spent(row)} for row in rows)
+    stated: dict[str, list[Any]] = in_groups(one for row in paid for one in row.items())
+    return {f"{name}_ranked": None if None in own else sum(own) / n_ranked for name, own in stated.items()}
 
 
 # ---------------------------------------------------------------- of all commands

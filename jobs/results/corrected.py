@@ -228,9 +228,8 @@ def people_scores(
     place: LabelledPlace, kind: Kind, labels: Iterable[LabelRow], measures: Sequence[Measure], partial_score: float
 ) -> ByPeople:
     """Score the summaries of a run by labels of people; those of summaries of other runs are counted alone."""
-    held: dict[str, dict[str, list[LabelRow]]] = {}
-    for row in labels:
-        held.setdefault(row["summary_id"], {}).setdefault(row["annotator"], []).append(row)
+    by_summary = in_groups((row["summary_id"], row) for row in labels)
+    held = {name: in_groups((row["annotator"], row) for row in rows) for name, rows in by_summary.items()}
     subjects = SummarySubjects(place, kind)
 
     @lru_cache(maxsize=_HAYSTACKS_HELD)

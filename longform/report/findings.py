@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from longform.keys import in_groups
 from longform.metrics.paired_differences import ALPHA, smallest_p
 from longform.metrics.statistics import LEVEL
 from longform.report.parts import NO_DATASET, brief_card, counted, judge_row, listed, main_cells
@@ -51,9 +52,7 @@ class Findings(NamedTuple):
 
 def findings(results: Results) -> list[Findings]:
     """Return the findings of each data set, by the first judge; never empty."""
-    by_dataset: dict[str | None, list[Row]] = {}
-    for family in _families(results):
-        by_dataset.setdefault(family.get("dataset"), []).append(family)
+    by_dataset = in_groups((family.get("dataset"), family) for family in _families(results))
     if not by_dataset:
         judges = [row["judge"] for row in results.get("judges") or []]
         return [Findings(None, _nothing(results), None, worth(results, judges[0] if judges else None))]

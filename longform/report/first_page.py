@@ -13,9 +13,8 @@ from textwrap import shorten
 from urllib.parse import quote
 
 from longform.metrics.statistics import LEVEL
-from longform.report.forms import BandMark, band_plot
 from longform.report.parts import by_judge, judged_words, main_cells
-from longform.report.plots import BLUE, Plot
+from longform.report.plots import BLUE, BandMark, Plot, band_plot
 from longform.report.scores import estimate
 from longform.report.shown_names import short_systems
 from longform.report.tables import IN_SAMPLE, oracle_told, system_of

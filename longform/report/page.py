@@ -20,6 +20,7 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from longform.errors import LongformError
+from longform.keys import in_groups
 from longform.report.findings import findings
 from longform.report.parts import Section, sentences_in
 from longform.report.plots import Plot
@@ -188,15 +189,11 @@ def check(results: Results) -> None:
 
 def unknowns(table: ShownTable) -> list[str]:
     """Return a line for each reason of unknown cells: which columns have such cells, and how many."""
-    found: dict[str, Counter[str]] = {}
-    for row in table.rows:
-        for column in table.columns:
-            if (cell := row[column.name]).text is None:
-                found.setdefault(str(cell.reason), Counter())[column.group or column.head] += 1
+    cells = ((row[column.name], column.group or column.head) for row in table.rows for column in table.columns)
     told = []
-    for reason, names in found.items():
-        cells = [f"{name}: {UNKNOWN} in {times} {'cell' if times == 1 else 'cells'}" for name, times in names.items()]
-        told.append(f"{', '.join(cells)} ({reason}).")
+    for reason, names in in_groups((cell.reason, name) for cell, name in cells if cell.text is None).items():
+        times = [f"{name}: {UNKNOWN} in {n} {'cell' if n == 1 else 'cells'}" for name, n in Counter(names).items()]
+        told.append(f"{', '.join(times)} ({reason}).")
     return told
 
 

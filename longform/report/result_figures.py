@@ -7,9 +7,8 @@ from itertools import count
 from typing import Any, TypeVar
 
 from longform.metrics.statistics import Estimate
-from longform.report.forms import BandMark, SeriesPoint, band_plot, point_plot
 from longform.report.parts import NO_DATASET
-from longform.report.plots import ORANGE, Plot
+from longform.report.plots import ORANGE, BandMark, Plot, SeriesPoint, band_plot, point_plot
 from longform.report.result_tables import anchor_of, line_of, of_report, tables_of, titled, told_above
 from longform.report.shown_names import short_systems
 from longform.report.tables import IN_SAMPLE, mark_of

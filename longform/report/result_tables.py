@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 
+from longform.keys import in_groups
 from longform.metrics.statistics import Estimate
 from longform.report.parts import (
     INTERVAL,
@@ -147,11 +148,8 @@ def shown_part(
 
 def _left_out(columns: Iterable[Column], rows: Sequence[Mapping[str, TextCell]]) -> Iterator[str]:
     """Name the columns of which nothing is known by their reasons."""
-    by_reason: dict[str, list[str]] = {}
-    for column in columns:
-        reasons = dict.fromkeys(str(row[column.name].reason) for row in rows)
-        by_reason.setdefault("; ".join(reasons), []).append(whole_head(column))
-    for why, names in by_reason.items():
+    reasons = ((dict.fromkeys(str(row[one.name].reason) for row in rows), whole_head(one)) for one in columns)
+    for why, names in in_groups(("; ".join(own), head) for own, head in reasons).items():
         yield f"Left out: {', '.join(names)} ({why})."
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from longform.metrics.statistics import Estimate
-from longform.report.forms import SeriesPoint, point_plot
+from longform.report.plots import SeriesPoint, point_plot
 
 
 def line(label: str, *values: float | None) -> list[SeriesPoint]:

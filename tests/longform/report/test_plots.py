@@ -7,8 +7,7 @@ import pytest
 from matplotlib.textpath import TextPath
 
 from longform.metrics.statistics import Estimate
-from longform.report.forms import BandMark, band_plot
-from longform.report.plots import Plot, series_style
+from longform.report.plots import BandMark, Plot, band_plot, series_style
 
 HOSTILE = "</script><img src=x onerror=alert(1)> $\\frac$ 语言"
 
