@@ -190,7 +190,7 @@ def retire(run: Folder) -> None:
     """Let the first page of a live report, if there is one, lead to the run's own report; the others are removed."""
     live = run.child(LIVE)
     if live.has(SO_FAR):
-        live.write_bytes(INDEX, moved_html("This run is done", f"../{INDEX}").encode())
+        live.write_bytes(INDEX, moved_html(f"../{INDEX}").encode())
         live.delete(SO_FAR)
         live.delete(MARKDOWN)
         remove_pages(live, but={INDEX})

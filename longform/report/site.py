@@ -173,9 +173,9 @@ def _in_parts(
         yield file, page(some, number, files)
 
 
-def moved_html(title: str, to: str) -> str:
+def moved_html(to: str) -> str:
     """Return a page that stands in place of a first page, and leads to the one at the address *to*."""
-    return rendered("base.html.j2", title, Here(refresh=f"0; url={to}"), to=to)
+    return rendered("base.html.j2", "This run is done", Here(refresh=f"0; url={to}"), to=to)
 
 
 class Numbered(NamedTuple):

@@ -3,7 +3,8 @@
 // Heads and rows as texts; a twin is named with its original, as it may be read without it.
 function shownTable(table) {
   const upper = table.tHead.rows.length > 1 ? [...table.tHead.rows[0].cells] : [];
-  const groups = upper.flatMap((cell) => Array(cell.colSpan).fill(cell.textContent.trim()));
+  const spans = upper.map((cell) => ({ group: cell.textContent.trim(), n: cell.colSpan }));
+  const groups = spans.flatMap(({ group, n }) => Array(n).fill(group));
   const columns = lastHead(table).map((head, place) => ({
     name: head.textContent.trim(), group: groups[place] ?? "", numeric: head.classList.contains("number"),
   }));
@@ -13,7 +14,7 @@ function shownTable(table) {
       rows.push([...row.cells].map((cell, place) => shownCell(cell, group[0].cells[place])));
     }
   }
-  return { columns, rows };
+  return { columns, rows, spans };
 }
 
 function shownCell(cell, ofOriginal) {
@@ -92,27 +93,23 @@ function latexCell({ text, detail }) {
 }
 
 // The upper heads with their rules, each group with its number of columns.
-function latexGroups(columns) {
-  if (columns.every(({ group }) => group === "")) return [];
-  const spans = [];
-  for (const [place, { group }] of columns.entries()) {
-    const last = spans[spans.length - 1];
-    if (last !== undefined && last.group === group) last.end = place + 1;
-    else spans.push({ group, start: place + 1, end: place + 1 });
-  }
-  const heads = spans.map(({ group, start, end }) => `\\multicolumn{${end - start + 1}}{c}{${latexText(group)}}`);
-  const rules = spans.filter(({ group }) => group !== "").map(({ start, end }) => `\\cmidrule(lr){${start}-${end}}`);
+function latexGroups(spans) {
+  if (spans.every(({ group }) => group === "")) return [];
+  const heads = spans.map(({ group, n }) => `\\multicolumn{${n}}{c}{${latexText(group)}}`);
+  let end = 0;
+  const ends = spans.map(({ group, n }) => ({ group, start: end + 1, end: (end += n) }));
+  const rules = ends.filter(({ group }) => group !== "").map((one) => `\\cmidrule(lr){${one.start}-${one.end}}`);
   return [`${heads.join(" & ")} \\\\`, rules.join(" ")];
 }
 
-function asLatex({ columns, rows }) {
+function asLatex({ columns, rows, spans }) {
   // Behind a line's end a bracket or an asterisk would be read as an option of it.
   const line = (parts) => `${/^[[*]/.test(parts[0]) ? "{}" : ""}${parts.join(" & ")} \\\\`;
   return [
     "% needs \\usepackage{booktabs}",
     `\\begin{tabular}{${columns.map(({ numeric }) => (numeric ? "r" : "l")).join("")}}`,
     "\\toprule",
-    ...latexGroups(columns),
+    ...latexGroups(spans),
     line(columns.map(({ name }) => latexText(name))),
     "\\midrule",
     ...rows.map((row) => line(row.map(latexCell))),
