@@ -1,5 +1,5 @@
 """
-Documents that a run's summaries cite or that state its insights, with the passages that support them.
+Texts that pages unfold: documents that a run's summaries cite or that state its insights, and the summaries.
 
 They are stored beside the results, so that the pages of the report can be written from these.
 """

@@ -1,4 +1,4 @@
-"""A finished run as cells and studies read it: each table is read from its committed parts when it is asked for."""
+"""A finished run as cells, studies and unfolding pages read it: each table from its committed parts when asked for."""
 
 from __future__ import annotations
 
