@@ -219,7 +219,7 @@ def _reranking(name: str, summaries: pl.DataFrame, calls: Sequence[CallsRow]) ->
     """Return the mean cost of a ranking as far as it is known; not at all if earlier commands paid for a part of it."""
     n_ranked = len(summaries.filter(pl.col("reranker") == name).select("query_id", "retriever").unique())
     rows = [row for row in calls if row["reranker"] == name]
-    if not rows or any(row["reused"] or row["open"] for row in rows):
+    if not rows or not n_ranked or any(row["reused"] or row["open"] for row in rows):
         return {}
     paid = ({"usd_a_summary": None if row["n_unknown_usd"] else row["known_usd"], **tokens_spent(row)} for row in rows)
     stated: dict[str, list[Any]] = in_groups(one for row in paid for one in row.items())
