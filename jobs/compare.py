@@ -10,7 +10,6 @@ Writes  DIR/compare.html, DIR/compare.md and DIR/compare.json, if asked for
 from __future__ import annotations
 
 import argparse
-import time
 
 from jobs.command.parser import VerbParser
 from jobs.command.run import Outcome, command
@@ -37,7 +36,7 @@ def _work(arguments: argparse.Namespace) -> Outcome:
     from jobs.command.run import answered
     from jobs.results.compared import two_runs
 
-    found = two_runs(arguments.runs, systems=arguments.systems, measures=arguments.measure, now=time.time())
+    found = two_runs(arguments.runs, systems=arguments.systems, measures=arguments.measure)
     return answered(found, "compare", arguments.out)
 
 

@@ -20,7 +20,6 @@ Writes  DIR/corrected.html, DIR/corrected.md and DIR/corrected.json, if asked fo
 from __future__ import annotations
 
 import argparse
-import time
 
 from jobs.command.parser import VerbParser
 from jobs.command.run import Outcome, command
@@ -58,7 +57,7 @@ def _work(arguments: argparse.Namespace) -> Outcome:
     from jobs.command.run import answered
     from jobs.results.corrected import correct
 
-    return answered(correct(arguments, now=time.time()), "corrected", arguments.out)
+    return answered(correct(arguments), "corrected", arguments.out)
 
 
 main = command(parser, _work)

@@ -11,7 +11,6 @@ Writes  of one run DIR/index.html, the pages that it links to, and DIR/report.md
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -68,7 +67,7 @@ def report(runs: Sequence[str], out: str) -> list[str]:
     for name, url in zip(names, runs, strict=True):
         _write_run(url, folder.child(name), over)
     pages = {name: f"{name}/{INDEX}" for name in names}
-    answer = several_runs(dict(zip(names, runs, strict=True)), pages, now=time.time())
+    answer = several_runs(dict(zip(names, runs, strict=True)), pages)
     folder.write_bytes(INDEX, answer_html(answer).encode())
     folder.write_bytes(OVER_ALL, answer_markdown(answer).encode())
     remove_pages(folder, but={INDEX})

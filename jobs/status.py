@@ -16,6 +16,7 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, TextIO
 
 from jobs.command.interrupts import Interrupted, exit_code
@@ -43,9 +44,7 @@ def parser() -> VerbParser:
 def _work(arguments: argparse.Namespace) -> Outcome:
     from jobs.results.run_status import run_status
 
-    def read() -> Status:
-        return run_status(arguments.run, now=time.time())
-
+    read = partial(run_status, arguments.run)
     if not arguments.watch:
         return _outcome(read())
     from jobs.results.live import LiveReport  # what makes results loads for seconds

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -36,9 +35,7 @@ _UNKNOWN: Description = {"name": "", "title": "", "unit": "count", "better": Non
 """A measure of a user's, of which the results of neither run tell."""
 
 
-def two_runs(
-    urls: Sequence[str], *, systems: Sequence[str] = (), measures: Sequence[str] = (), now: float
-) -> VerbAnswer:
+def two_runs(urls: Sequence[str], *, systems: Sequence[str] = (), measures: Sequence[str] = ()) -> VerbAnswer:
     """
     Return what can be said of two runs: of pairs `A=B` of their *systems*, by *measures*.
 
@@ -47,7 +44,7 @@ def two_runs(
     Raises:
         UsageError: They cannot be compared; the message says why.
     """
-    first, second = runs = [read_stored(url, label, now=now) for url, label in zip(urls, labels_of(urls), strict=True)]
+    first, second = runs = [read_stored(url, label) for url, label in zip(urls, labels_of(urls), strict=True)]
     (query_ids, of_queries), (same, of_judges) = common_queries(first, second), same_judges(first, second)
     asked = pl.col("query_id").cast(pl.String).is_in(list(query_ids))
     sides = clustered(*(run.summaries.filter(asked) for run in runs))
@@ -284,7 +281,7 @@ def compare(
         raise UsageError(f"measures: expected a list of names, found the text {measures!r}")
     urls = [_url("first", first), _url("second", second)]
     pairs = [f"{one}={other}" for one, other in (systems or {}).items()]
-    return ComparedRuns(two_runs(urls, systems=pairs, measures=measures, now=time.time()))
+    return ComparedRuns(two_runs(urls, systems=pairs, measures=measures))
 
 
 def _url(argument: str, run: object) -> str:

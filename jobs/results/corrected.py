@@ -36,15 +36,15 @@ from longform.text.citations import bullets
 NAME = "corrected"
 
 
-def correct(arguments: argparse.Namespace, *, now: float) -> VerbAnswer:
+def correct(arguments: argparse.Namespace) -> VerbAnswer:
     """
-    Return what people's labels say of a run; *now* is in seconds since 1970.
+    Return what people's labels say of a run.
 
     Raises:
         UsageError: There is nothing to correct, or nothing to correct it by; the message says which.
     """
     url = str(arguments.run).rstrip("/")
-    run = read_stored(url, url.rpartition("/")[2], now=now)
+    run = read_stored(url, url.rpartition("/")[2])
     if run.benchmark is None:
         raise UsageError(
             f"{url}: expected its benchmark at {run.record['benchmark']['url']}, as it was when the run was made "

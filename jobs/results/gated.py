@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import time
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -147,7 +146,7 @@ def compared_run(url: str) -> ComparedRun:
         UsageError: It is not finished, or no run.
     """
     read_results(Folder(url))
-    stored = read_stored(url, last_part(url), now=time.time())
+    stored = read_stored(url, last_part(url))
     held = {name for judge in stored.table.judges for name in stored.table.measures(judge)}
     return ComparedRun(url, stored.systems, stored.query_ids, held)
 
@@ -213,7 +212,7 @@ def _checks(gate: Gate, url: str, results: Mapping[str, Any], against: str | Non
         checks += threshold_checks(systems_in(results), gate.thresholds, known)
     if against is not None:
         names = gate.measures or _compared(results, Folder(against))
-        comparison = two_runs([against, url], systems=gate.systems, measures=names, now=time.time())
+        comparison = two_runs([against, url], systems=gate.systems, measures=names)
         labels = [run["label"] for run in comparison.beside["runs"]]
         rows = [row for table in comparison.tables if table.name == "differences" for row in table.rows]
         checks += baseline_checks(rows, labels)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -28,9 +29,9 @@ _MADE_BY = {
 }
 
 
-def run_status(url: str, *, now: float) -> dict[str, Any]:
+def run_status(url: str) -> dict[str, Any]:
     """
-    Return the status of the run at *url*; *now* is in seconds since 1970.
+    Return the status of the run at *url*.
 
     Raises:
         UsageError: No run stands there; the message says what does.
@@ -39,7 +40,7 @@ def run_status(url: str, *, now: float) -> dict[str, Any]:
     record = stored_record(run)
     if not record:
         raise UsageError(f"no run at {url!r}: expected a folder with {RECORD_FILE}, found {_found(run)}")
-    heard = heartbeats(run)
+    heard, now = heartbeats(run), time.time()
     current = next((one for one in heard if lives(one, now=now)), heard[0] if heard else None)
     state = _state(record, current, now)
     stages = _stages(run, record, current if state == "running" else None, heard[:1], now)

@@ -17,17 +17,17 @@ from longform.results.several_runs import SameJudge, several_tables
 from longform.tables.table import Column, Table, Value
 
 
-def several_runs(urls: Mapping[str, str], pages: Mapping[str, str], *, now: float) -> VerbAnswer:
+def several_runs(urls: Mapping[str, str], pages: Mapping[str, str]) -> VerbAnswer:
     """
     Return what the page over several runs shows, whose folders and pages stand by their names.
 
     The groups alone say which systems differ. What each run found of its own systems stands on its own page: other
-    tests, of fewer systems and more queries. *now* is in seconds since 1970.
+    tests, of fewer systems and more queries.
 
     Raises:
         UsageError: One of them is no run, or has no scores.
     """
-    runs = [read_stored(url, label, now=now) for label, url in urls.items()]
+    runs = [read_stored(url, label) for label, url in urls.items()]
     same = _same_judges(runs)
     measures = {one["name"]: one for some in same for one in some.measures}
     return VerbAnswer(

@@ -80,15 +80,15 @@ class StoredRun(NamedTuple):
         return scored(summaries, self.table, judges).with_columns(run=pl.lit(self.label))
 
 
-def read_stored(url: str, label: str, *, now: float) -> StoredRun:
+def read_stored(url: str, label: str) -> StoredRun:
     """
-    Read the run at *url*, whoever works on it; *now* is in seconds since 1970.
+    Read the run at *url*, whoever works on it.
 
     Raises:
         UsageError: No run stands there, or it has no scores yet.
     """
     run = Folder(url)
-    status = run_status(url, now=now)
+    status = run_status(url)
     record = read_record(run)
     benchmark = _benchmark(record["benchmark"]["url"], record["benchmark"]["dataset_hash"])
     known = _summaries(run, benchmark)

@@ -137,7 +137,7 @@ class Watching:
         return found.document
 
     def read(self) -> Status:
-        return run_status(str(self.run), now=time.time())
+        return run_status(str(self.run))
 
     def step(self) -> None:
         """Look again soon, as at another process one must."""
@@ -229,7 +229,7 @@ def judged_run(finished: Path, tmp_path: Path) -> Path:
 
 
 def going(run: Path) -> Status:
-    found: Status = {**run_status(str(run), now=time.time()), "state": "running"}
+    found: Status = {**run_status(str(run)), "state": "running"}
     return found
 
 
@@ -279,7 +279,7 @@ def test_a_run_that_cannot_be_written_to_is_watched_all_the_same(judged_run: Pat
     (judged_run / "report").mkdir()
     (judged_run / "report" / "live").write_text("in the way")
     out = io.StringIO()
-    states = iter([going(judged_run), run_status(str(judged_run), now=time.time())])
+    states = iter([going(judged_run), run_status(str(judged_run))])
     with LiveReport(str(judged_run)) as live:
         watch(lambda: next(states), every_s=0, as_json=False, out=out, wait=lambda _: None, live=live)
     assert "no live report: " in out.getvalue()
@@ -315,7 +315,7 @@ def test_a_watcher_that_wrote_after_the_run_had_ended_gives_way(finished: Path, 
     assert stored_so_far(run) == SO_FAR
     assert html(tmp_path / "run" / "report") == own
     with LiveReport(run.url) as live:
-        assert live.end(run_status(run.url, now=time.time()))["live_report"] is None
+        assert live.end(run_status(run.url))["live_report"] is None
     assert "url=../index.html" in run.read_bytes("report/live/index.html").decode()
     assert html(tmp_path / "run" / "report") == own
     retire(run)  # twice is once
