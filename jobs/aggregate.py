@@ -28,10 +28,11 @@ def _work(arguments: argparse.Namespace) -> Outcome:
     from jobs.evaluations.stored import aggregate
     from jobs.stages.cluster import cluster_of
     from longform.report.overview import size_told
+    from longform.results.results import document
 
     with cluster_of(arguments) as cluster:
         results = aggregate(arguments.run, arguments.set, cluster=cluster)
-    return Outcome(results, f"{size_told(results['size'])}; report: {arguments.run}/report/index.html")
+    return Outcome(document(results), f"{size_told(results['size'])}; report: {arguments.run}/report/index.html")
 
 
 main = command(parser, _work)

@@ -143,14 +143,15 @@ def _outcome(results: dict[str, Any], threshold: float, out_url: str, failures: 
     from longform.report.parts import failures_told
     from longform.report.shown_names import scripted_told
     from longform.results.cells import capitalized, systems_in
+    from longform.results.results import document
 
     told = f"{size_told(results['size'])}; report: {out_url}/report/index.html"
     rehearsed = [f"{one}." for one in map(capitalized, scripted_told(cast("Results", results)))]
     noted = [*results["unscored"], *(results.get("rankings_told") or []), *failures_told(systems_in(results))]
     words = [told, *rehearsed, *results["read"], *noted]
     if (above := shortfall(results, threshold)) is None:
-        return Outcome(results, "\n".join([*failures, *words]))
-    return Outcome(results, "\n".join([*failures, above, *words]), FAILURES_ABOVE_THRESHOLD)
+        return Outcome(document(results), "\n".join([*failures, *words]))
+    return Outcome(document(results), "\n".join([*failures, above, *words]), FAILURES_ABOVE_THRESHOLD)
 
 
 main = command(parser, _work)

@@ -35,13 +35,14 @@ def _work(arguments: argparse.Namespace) -> Outcome:
     from jobs.runs.record import check_no_benchmark
     from jobs.stages.cluster import cluster_of
     from longform.report.overview import size_told
+    from longform.results.results import document
 
     check_no_benchmark(arguments.out)
     given = {"citations": arguments.citations} if arguments.citations else {}
     settings = validated(ReplaySettings, given, arguments.set, where="replay")
     with cluster_of(arguments) as cluster, Heartbeat(command_name("replay"), "replay") as heartbeat:
         results = replay(arguments.benchmark, arguments.out, settings, cluster=cluster, heartbeat=heartbeat)
-    return Outcome(results, f"{size_told(results['size'])}; report: {arguments.out}/report/index.html")
+    return Outcome(document(results), f"{size_told(results['size'])}; report: {arguments.out}/report/index.html")
 
 
 main = command(parser, _work)

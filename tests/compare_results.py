@@ -4,7 +4,8 @@ Compare the results of one run with those of another, as before and after a chan
     python -m tests.compare_results BEFORE AFTER [--tolerance 1e-9]
 
 BEFORE and AFTER are run folders or `results.json` files. Every value of BEFORE must stand in AFTER; what only AFTER has
-is counted and is no difference. Times, places and the record of the run are not compared.
+is counted and is no difference. Of results with tables these, cards and sizes are compared: what older versions wrote
+beside them is the same once more. Times, places and the record of the run are not compared.
 """
 
 from __future__ import annotations
@@ -35,6 +36,17 @@ NAMES = (
     "kind",
 )
 """The fields by which a row of BEFORE is found in AFTER."""
+
+
+def tables_of(document: Any) -> Any:
+    """Return what is compared of a JSON document: its tables, cards and sizes; if it has no tables, all of it."""
+    if not isinstance(document, Mapping):
+        return document
+    if "tables" not in document:
+        return {name: tables_of(value) for name, value in document.items()}
+    run = document["run"] if isinstance(document.get("run"), Mapping) else {}
+    sizes = {name: run[name] for name in ("size", "clusters") if name in run}
+    return {**{name: document[name] for name in ("tables", "cards") if name in document}, **sizes}
 
 
 def differences(before: Any, after: Any, *, tolerance: float, where: str = "") -> Iterator[str]:
@@ -174,7 +186,7 @@ def _numbers(value: Any) -> int:
 
 def _read(place: str) -> Any:
     path = Path(place)
-    return json.loads((path / "results.json" if path.is_dir() else path).read_text())
+    return tables_of(json.loads((path / "results.json" if path.is_dir() else path).read_text()))
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.compare_results import Number, differences, numbers, numbers_apart
+from tests.compare_results import Number, differences, numbers, numbers_apart, tables_of
 
 ROW: dict[str, Any] = {"judge": "a", "setting": "full", "joint": 1.0, "intervals": {"joint": [0.5, None]}}
 
@@ -72,3 +72,15 @@ def test_a_step_says_which_names_moved() -> None:
     assert list(numbers_apart(before, after, tolerance=0, names=moved)) == []
     assert len(list(numbers_apart(before, after, tolerance=0, names=moved | {"old": "old"}))) == 1
     assert len(list(numbers_apart(before, after, tolerance=0))) == 3
+
+
+def test_what_older_versions_wrote_beside_their_tables_is_not_compared() -> None:
+    run, tables = {"size": {"n_queries": 3}, "config": {"seed": 1}}, {"cells": {"rows": [ROW]}}
+    compared = {"tables": tables, "size": {"n_queries": 3}}
+
+    assert tables_of({"schema": 2, "run": run, "tables": tables, "cells": [ROW]}) == compared
+    assert tables_of({"run": "runs/a", "gate": {"tables": tables, "checks": []}}) == {
+        "run": "runs/a",
+        "gate": {"tables": tables},
+    }
+    assert tables_of({"cells": [ROW]}) == {"cells": [ROW]}

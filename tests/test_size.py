@@ -37,11 +37,11 @@ ROOMS = {
     "rehearsal": Room(15, 2_233, "longform/rehearsal/* actors/rehearsal/*"),
     "evidence as frames": Room(6, 644, "longform/evidence/* actors/surface/folders.py"),
     "tables": Room(6, 750, "longform/tables/*"),
-    "results of older versions, for one release": Room(7, 938, "longform/studies/schema_1/*"),
-    "studies": Room(22, 4_151, "longform/studies/*"),
+    "results of older versions": Room(3, 429, "longform/studies/schema_1/*"),
+    "studies": Room(22, 4_150, "longform/studies/*"),
     "results, report and the verbs that read": Room(
         82,
-        14_557,
+        14_441,
         "longform/results/* longform/report/* jobs/results/* actors/studies.py jobs/compar*.py jobs/gate.py"
         " jobs/correct.py jobs/export.py jobs/status.py jobs/report.py jobs/plan_sample.py",
     ),
@@ -56,7 +56,7 @@ ROOMS = {
     ),
     "stages, runs, evaluate, judge, replay, cluster": Room(
         47,
-        6_586,
+        6_583,
         "jobs/stages/* jobs/runs/* jobs/evaluat*.py jobs/judge.py jobs/replay.py jobs/aggregate.py",
     ),
     "formats, ingest": Room(37, 6_443, "longform/formats/* jobs/ingest.py jobs/files/*"),

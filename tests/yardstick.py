@@ -4,9 +4,10 @@ The numbers of the canonical runs at another commit beside those of this tree: w
     python -m tests.yardstick COMMIT [--only coverage ...] [--names NAMES.json] [--tolerance 1e-9]
 
 Both trees make the runs of `tests/made/canonical.py` by their command lines, once for each state of their code. Every
-number of every JSON document in a run's folder (`results.json`, what compare, gate, correct and calibrate printed) is a
-name, a key, a column and a value; see `tests/compare_results.py`. NAMES maps names, or names and columns, that a step
-moved: {"cells": "tables.cells", "cells.joint": "tables.cells.joint_score"}; null: gone, as the step states.
+number of the tables of every JSON document in a run's folder (`results.json`, what compare, gate, correct and calibrate
+printed) is a name, a key, a column and a value; see `tests/compare_results.py`. NAMES maps names, or names and columns,
+that a step moved: {"tables.cells": "tables.systems", "tables.cells.n": "tables.systems.n_summaries"}; null: gone, as
+the step states.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from tests.compare_results import Number, numbers, numbers_apart
+from tests.compare_results import Number, numbers, numbers_apart, tables_of
 from tests.made.canonical import CANONICAL, RELEASED
 from tests.made.store import PRODUCT, made, store
 
@@ -68,7 +69,7 @@ def _made_by(tree: Path, name: str) -> Path:
 
 def _numbers(folder: Path) -> Iterator[tuple[Number, float | None]]:
     for path in sorted([*folder.glob("*/results.json"), *folder.glob("*.json")]):
-        for number, value in numbers(json.loads(path.read_text())).items():
+        for number, value in numbers(tables_of(json.loads(path.read_text()))).items():
             yield number._replace(document=str(path.relative_to(folder))), value
 
 

@@ -170,7 +170,7 @@ def _system(cell: Mapping[str, Any]) -> dict[str, Any]:
 
 def _compared(results: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the rows of all comparisons, each with what it is compared with."""
-    for one in compared_families(with_tables(results)):
+    for one in compared_families(results):
         for row in one["rows"]:
             plain = {name: value for name, value in row.items() if not isinstance(value, _NESTED)}
             yield {**plain, "in_sample": bool(row.get("in_sample"))}

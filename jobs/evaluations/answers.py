@@ -48,6 +48,7 @@ from longform.report.overview import size_told
 from longform.report.parts import by_judge, failures_told, judged_words
 from longform.report.tables import best_first
 from longform.results.cells import measures_in, systems_in
+from longform.results.results import document
 from longform.settings.chat import ShippedSummarizerSettings
 from longform.settings.experiment import Experiment
 from longform.settings.judges import JudgeSettings, OfflineJudgeSettings
@@ -284,8 +285,8 @@ def _outcome(results: dict[str, Any], added: Added, choice: JudgeChoice, experim
     above = shortfall(results, experiment.unjudged_threshold)
     told += [f"{above}."] if above else []
     words = "\n".join([*table(results), *told, f"{size_told(results['size'])}; report: {report}"])
-    document = {**results, "outputs": added.document(), "left_out": list(choice.left_out), "report": report}
-    return Outcome(document, words, FAILURES_ABOVE_THRESHOLD if above else DONE)
+    beside = {"outputs": added.document(), "left_out": list(choice.left_out), "report": report}
+    return Outcome({**document(results), **beside}, words, FAILURES_ABOVE_THRESHOLD if above else DONE)
 
 
 def table(results: Mapping[str, Any]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from os import PathLike, fspath
@@ -19,6 +19,7 @@ from longform.evidence.scan import pl
 from longform.evidence.summaries import clustered, clusters_of
 from longform.measures import SHIPPED
 from longform.metrics.measure import Description, described
+from longform.metrics.statistics import Estimate
 from longform.report.answers import answer_text
 from longform.report.overview import clusters_told
 from longform.results.aggregate import systems_in
@@ -67,7 +68,7 @@ def two_runs(urls: Sequence[str], *, systems: Sequence[str] = (), measures: Sequ
     )
     of_pairs = pairs if of_rankings or not measures else ()
     rankings = compared_rankings((first, second), sides, of_pairs, only=of_rankings)
-    if not differences[0].rows and not rankings[0].rows:
+    if not differences.rows and not rankings.rows:
         raise UsageError(_nothing(first, second, of_judges, measures))
     told = [*of_queries, *of_judges, *clusters_told(shared.to_dicts())]
     spent = [None if run.spend.missing else run.spend.sums for run in runs]
@@ -245,17 +246,21 @@ class ComparedRuns:
 
         Measures that are shares stand in points from 0 to 100; p is adjusted for all rows together.
         """
-        return _table(self.document["tests"])
+        return self._table("differences")
 
     @property
     def retrieval(self) -> pa.Table:
         """The same of rankings, by measures such as nDCG@10; p is adjusted for these rows together."""
-        return _table(self.document["retrieval"])
+        return self._table("retrieval")
 
     @property
     def settings(self) -> pa.Table:
         """Settings that differ."""
-        return _table(self.document["settings"])
+        return self._table("settings")
+
+    def _table(self, name: str) -> pa.Table:
+        rows = [row for table in self.answer.tables if table.name == name for row in table.rows]
+        return pa.Table.from_pylist([dict(_plain(row)) for row in rows])
 
     def __str__(self) -> str:
         return answer_text(self.answer)
@@ -292,11 +297,10 @@ def _url(argument: str, run: object) -> str:
     raise UsageError(f"{argument}: expected a run or its folder, found a value of type {type(run).__name__}")
 
 
-def _table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
-    """Return rows as a table; settings are of any type, and a column has one."""
-    return pa.Table.from_pylist(
-        [
-            {name: one if isinstance(one, str | int | float | None) else str(one) for name, one in row.items()}
-            for row in rows
-        ]
-    )
+def _plain(row: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    """Yield the columns of a row, the ends of a difference beside it; what only shows the table is left out."""
+    for name, value in row.items():
+        if name == "difference":
+            yield from zip((name, "low", "high"), value if isinstance(value, Estimate) else [None] * 3, strict=False)
+        elif name != "aside":
+            yield name, value

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import pyarrow.compute as pc
 
@@ -45,7 +45,7 @@ from longform.results.cells import table_rows
 from longform.results.elsewhere import Documents, elsewhere_tables, elsewhere_told
 from longform.results.evidence import BY_MATRIX, TwinDriver
 from longform.results.in_sample import fitted_of
-from longform.results.results import JudgeRow, Results, document
+from longform.results.results import JudgeRow, Results
 from longform.schemas import SCHEMAS
 from longform.settings.experiment import Experiment
 from longform.settings.systems import SystemName
@@ -77,7 +77,7 @@ def evaluation_results(
     made_of, report = {"key": _key(run, benchmark, *beside)}, run.child(REPORT)
     written = run.has(RESULTS) and report.has(MADE_OF) and report.has(INDEX)
     if not again and written and report.read_json(MADE_OF) == made_of:
-        return document(cast("Results", {**read_results(run), "run": record}))
+        return {**read_results(run), "run": record}
     results = made_results(run, benchmark, record, experiment, plan, told=told, budget_ended=budget_ended)
     report.write_json(MADE_OF, made_of)
     retire(run)

@@ -14,7 +14,7 @@ from actors.terminal import say
 from jobs.command import DONE, FAILURES_ABOVE_THRESHOLD, WORSE
 from jobs.command.run import Outcome
 from jobs.results.compared import paired_systems, two_runs
-from jobs.results.stored_run import read_stored
+from jobs.results.stored_run import labels_of, read_stored
 from jobs.results.two_runs import is_of_rankings
 from jobs.results.write import read_results
 from longform.errors import UsageError, meant
@@ -36,7 +36,6 @@ from longform.results.gate import (
     failed,
     junit_xml,
     measures_of,
-    older_checks,
     read_threshold,
     threshold_checks,
 )
@@ -192,16 +191,15 @@ def gated(gate: Gate, url: str, results: Mapping[str, Any], outcome: Outcome, *,
     told += [unjudged] if unjudged else []
     code = WORSE if failed(checks) and outcome.exit_code == DONE else outcome.exit_code
     ended = f"{conclusion(checks, judged=not unjudged)}; exit code {code}" if checks else "No checks."
-    known = measures_of(results)
-    tables = [check_table(checks)] if checks else []
-    answer = VerbAnswer(f"longform: {url}", [ended, *told], tables, list(known.values()), "Gate")
+    tables, measures = [check_table(checks)] if checks else [], list(measures_of(results).values())
+    answer = VerbAnswer(f"longform: {url}", [ended, *told], tables, measures, "Gate")
     _write(gate, url, checks, answer, unjudged)
     if not gate.wanted:
         return outcome
     lines = [*map(check_line, checks), *(f"note: {one}" for one in told), ended]
-    own = {"checks": older_checks(checks, known), "told": told, "failed": len(failed(checks)), **answer.document}
-    document = {**outcome.document, "gate": own}
-    return Outcome(document, "\n".join([outcome.words, *lines] if outcome.words else lines), code)
+    own = {"told": told, "failed": len(failed(checks)), **answer.document}
+    words = [outcome.words, *lines] if outcome.words else lines
+    return Outcome({**outcome.document, "gate": own}, "\n".join(words), code)
 
 
 def _checks(gate: Gate, url: str, results: Mapping[str, Any], against: str | None) -> tuple[list[Check], list[str]]:
@@ -213,9 +211,8 @@ def _checks(gate: Gate, url: str, results: Mapping[str, Any], against: str | Non
     if against is not None:
         names = gate.measures or _compared(results, Folder(against))
         comparison = two_runs([against, url], systems=gate.systems, measures=names)
-        labels = [run["label"] for run in comparison.beside["runs"]]
         rows = [row for table in comparison.tables if table.name == "differences" for row in table.rows]
-        checks += baseline_checks(rows, labels)
+        checks += baseline_checks(rows, labels_of([against, url]))
         told += [*comparison.beside["cautions"], *cannot_tell(checks)]
     return checks, told
 

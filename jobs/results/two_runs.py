@@ -177,7 +177,7 @@ def compared_rankings(
     pairs: Sequence[tuple[SystemName, SystemName]],
     *,
     only: Collection[str],
-) -> tuple[Table, Mapping[str, float]]:
+) -> Table:
     """
     Return the differences of the rankers of *pairs* of systems, by the measures and cutoffs that both runs have.
 

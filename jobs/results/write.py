@@ -58,8 +58,8 @@ from longform.results.order_dependence import independent_systems, order_table
 from longform.results.results import SCHEMA, JudgeRow, Results, document, of_document
 from longform.results.run_status import LIVE
 from longform.studies import cells
-from longform.studies.schema_1 import as_before, with_tables
-from longform.studies.study import Study, study_results
+from longform.studies.schema_1 import with_tables
+from longform.studies.study import Study, study_tables
 from longform.tables.packed import packed
 from longform.tables.table import Table
 
@@ -81,7 +81,7 @@ def write_results(
     tables: Sequence[Table] = (),
 ) -> dict[str, Any]:
     """
-    Return the content of the `results.json` of a run, which is written, and with the drill-down as pages.
+    Return the results of a run, which are written as `results.json`, and with the drill-down as pages.
 
     Rows of *judges* are `judge, scale, card`, in the report's order; *fitted* are the parts that are fitted models;
     *more* and *tables* are what the caller knows and no study makes.
@@ -104,17 +104,15 @@ def write_results(
         results["pooled_datasets"] = pooled
         results["title"] = f"{title} (data sets pooled: {', '.join(pooled)})"
     made = list(studies)
-    beside = study_results(made, evidence)
-    found |= beside.pop("tables", {})
+    found |= study_tables(made, evidence)
     results = cast("Results", {**results, **(more or {}), "run": record, "tables": found})
     by_place = any(row.get("mode") == "document" for row in table_rows(results, "faithfulness"))
     orders = order_table(independent_systems(evidence.all_summaries), by_place=by_place)
     found |= {table.name: table.as_json() for table in (*models_tables(results["several_models"]), orders)}
     targets = (target for query in evidence.query_ids for target in benchmark.targets.get(query, []))
     mark_in_sample(results, {target.text for target in targets}, fitted)
-    users = {study.name for study in made if study.of_user}
-    results["beside"] = {**beside, **as_before(found, users)}
-    again = found["retest"]["rows"] if "retest" in found and "retest" not in users else ()
+    retests = [one for one in made if one.name == "retest" and not one.of_user]
+    again = found["retest"]["rows"] if retests and "retest" in found else ()
     results["tables"] = found | {table.name: table.as_json() for table in judges_tables(results["judges"], again)}
     beside_benchmark = {"audit": AUDIT, "synthesis": ACCOUNT, "benchmark_tables": TABLES}
     there = {name: file for name, file in beside_benchmark.items() if benchmark.folder.has(file)}
@@ -125,7 +123,7 @@ def write_results(
     del evidence  # it may be large, and the pages are written from what is stored
     gc.collect()  # it and its frames refer to each other
     write_pages(run.child(REPORT), results, kept_unfolded(run), kept_documents(run))
-    return content
+    return {**results}
 
 
 def write_pages(

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from longform.metrics.measure import Description
-from longform.metrics.statistics import Estimate
 from longform.results.differences import NOT_DISTINGUISHABLE, compared_measure, told_of
 from longform.results.results import VerbAnswer
 from longform.results.run_status import Status
@@ -21,8 +20,8 @@ _MISSING = object()
 
 def comparison_answer(
     runs: Sequence[Mapping[str, Any]],
-    differences: tuple[Table, Mapping[str, float]],
-    retrieval: tuple[Table, Mapping[str, float]],
+    differences: Table,
+    retrieval: Table,
     settings: Table,
     costs: Table,
     *,
@@ -33,11 +32,11 @@ def comparison_answer(
     """
     Return two runs beside each other as an answer.
 
-    The *differences* of summaries and those of *retrieval* are two families, each as `compare_runs` returns it;
-    *cautions* are sentences on what weakens the comparison.
+    The *differences* of summaries and those of *retrieval* are two families; *cautions* are sentences on what weakens
+    the comparison.
     """
     labels = [str(run["label"]) for run in runs]
-    table = differences[0] if differences[0].rows else retrieval[0]
+    table = differences if differences.rows else retrieval
     queries = f"On the {n_common:,} {'query' if n_common == 1 else 'queries'} that both runs have"
     sentences = [
         f"{queries}, {_on_the_main_measure(table, labels, measures)}.",
@@ -49,38 +48,14 @@ def comparison_answer(
         [*sentences, *(f"Mind: {one}" for one in cautions)],
         [
             Table("runs", _RUNS, runs, "The runs", key=["label"]),
-            *(one for one, _ in (differences, retrieval) if one.rows),
+            *(one for one in (differences, retrieval) if one.rows),
             settings,
             costs,
         ],
         measures,
-        beside={
-            "runs": [dict(run) for run in runs],
-            "n_common": n_common,
-            "cautions": [*cautions],
-            "conclusion": sentences,
-            "tests": _older(differences[0].rows, labels, measures),
-            "family": differences[1],
-            "retrieval": _older(retrieval[0].rows, labels, measures),
-            "retrieval_family": retrieval[1],
-            "settings": [dict(row) for row in settings.rows],
-            "costs": [{name: row[name] for name in _OF_COSTS} for row in costs.rows],
-        },
+        beside={"n_common": n_common, "cautions": [*cautions], "conclusion": sentences},
         pages_only=["runs"],
     )
-
-
-def _older(rows: Sequence[Row], labels: Sequence[str], measures: Sequence[Description]) -> list[dict[str, Any]]:
-    """Return differences in the form of earlier versions, which stands beside the tables for one release."""
-    known, found = {one["name"]: one for one in measures}, []
-    for row in rows:
-        name = str(row["measure"])
-        unit, title = (known[name]["unit"], known[name]["title"]) if name in known else ("points", name)
-        value, low, high = row["difference"][:3] if isinstance(row["difference"], Estimate) else (None, None, None)
-        more = {"title": title, "unit": unit, "told": told_of(row["finding"], row["n_clusters"], labels)}
-        kept = {key: one for key, one in row.items() if key not in ("aside", "better")}
-        found.append({**kept, **more, "difference": value, "low": low, "high": high})
-    return found
 
 
 # ---------------------------------------------------------------- the sentences
@@ -197,7 +172,6 @@ _COSTS = {
     "reasoning tokens": "reasoning_tokens",
     "refused calls (429)": "refused",
 }
-_OF_COSTS = ("quantity", "first", "second", "difference")
 
 
 def cost_table(first: Status | None, second: Status | None, labels: Sequence[str]) -> Table:

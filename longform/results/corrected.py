@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import Any, TypedDict
+from typing import TypedDict
 
 import numpy as np
 
@@ -58,25 +58,8 @@ def correction_answer(
         [_systems(systems), *([_differences(differences)] if differences else [])],
         measures,
         "What it rests on",
-        beside={
-            "run": url,
-            "annotators": annotators,
-            "samples": samples,
-            "cautions": minded,
-            "systems": _older(systems, measures),
-            "differences": _older(differences, measures),
-        },
+        beside={"run": url, "annotators": annotators, "samples": samples, "cautions": minded},
     )
-
-
-def _older(rows: Sequence[Row], measures: Sequence[Description]) -> list[dict[str, Any]]:
-    """Return rows in the form of earlier versions, which stands beside the tables for one release."""
-    known = {one["name"]: {"title": one["title"], "unit": one["unit"]} for one in measures}
-    return [
-        {name: value.as_json() if isinstance(value, Estimate) else value for name, value in row.items()}
-        | known[str(row["measure"])]
-        for row in rows
-    ]
 
 
 def _unknown(rows: Sequence[Row]) -> list[str]:

@@ -227,14 +227,14 @@ def compare_runs(
     pairs: Sequence[tuple[object, object]],
     seed: int,
     of_rankings: bool = False,
-) -> tuple[Table, Mapping[str, float]]:
+) -> Table:
     """
-    Return all differences of two runs as a table, tested as one family, and the numbers that all tests share.
+    Return all differences of two runs as a table, tested as one family.
 
-    A difference is the second run's less the first run's; the numbers are n_tests, n_clusters, n_sign_changes, level.
-    Pairs that have too few clusters for any difference to be shown are no members. *values* are those of the common
-    queries, with the run, OF and the system; *measures* have the name, unit and better direction of each measure by its
-    judge, None if it has none. A pair *of_rankings* has a row only if both runs have its rankers.
+    A difference is the second run's less the first run's. Pairs that have too few clusters for any difference to be
+    shown are no members. *values* are those of the common queries, with the run, OF and the system; *measures* have the
+    name, unit and better direction of each measure by its judge, None if it has none. A pair *of_rankings* has a row
+    only if both runs have its rankers.
     """
     enough = all if of_rankings else any
     there = {*values.select("run", "dataset", "judge", "system").unique().iter_rows()}
@@ -257,25 +257,17 @@ def compare_runs(
     )
     nothing = ((pl.col("value") == 0) & (pl.col("half") == 0)).fill_null(value=False)
     same = of_rankings and found.filter(pl.col("n_clusters") > 0).select(nothing.all()).item()
-    n_clusters = max(found["n_family"], default=0)
-    family = {
-        "n_tests": found["p"].count(),
-        "n_clusters": n_clusters,
-        "n_sign_changes": n_sign_changes(n_clusters),
-        "level": LEVEL,
-    }
-    table = Table(
+    return Table(
         name,
         _columns(runs),
         [_row(runs, row, _SAME_RANKINGS if same else None) for row in found.iter_rows(named=True)],
         name.capitalize(),
-        _family_words(family),
+        _family_words(found["p"].count(), max(found["n_family"], default=0)),
         (*OF, *_SYSTEMS),
         apart=("dataset", "judge"),
         aside="aside",
         plot=Axes("dots", "measure", "difference", by="first_system"),
     )
-    return table, family
 
 
 UNITS: Mapping[str, Unit] = {"points": "points", "share": "share", "rating": "rating"}
@@ -330,14 +322,13 @@ def _columns(runs: tuple[str, str]) -> list[Column]:
     ]  # fmt: skip
 
 
-def _family_words(family: Mapping[str, float]) -> str:
-    n = family["n_tests"]
+def _family_words(n: int, n_clusters: int) -> str:
     tested = f"All {n:,} comparisons that could show anything are one family: p is adjusted for all of them"
     return (
         f"{'One comparison could show something: p is of it alone' if n == 1 else tested} "
-        f"(max-T of Westfall and Young, by {family['n_sign_changes']:,} changes of sign of {family['n_clusters']:,} "
+        f"(max-T of Westfall and Young, by {n_sign_changes(n_clusters):,} changes of sign of {n_clusters:,} "
         "independent queries or haystacks), and an interval excludes 0 exactly if p is at most "
-        f"{1 - family['level']:.2f}. Else neither is better: they are {NOT_DISTINGUISHABLE}, which does not mean that "
+        f"{1 - LEVEL:.2f}. Else neither is better: they are {NOT_DISTINGUISHABLE}, which does not mean that "
         "they are the same."
     )
 

@@ -232,21 +232,6 @@ def held(check: Check) -> str:
     return f"{side} {100 * bound:g} %" if share else f"{side} {bound:g}"
 
 
-def older_checks(checks: Iterable[Check], known: Mapping[str, Description]) -> list[dict[str, Any]]:
-    """Return checks in the form of earlier versions, which stands beside their table for one release."""
-    found = []
-    for check in checks:
-        of = check.get("difference") if check["kind"] == "baseline" else check["value"]
-        shown = of if isinstance(of, Estimate) else Estimate(None, None, None, 0)
-        value, difference = (one.value if isinstance(one, Estimate) else one
-                             for one in (check["value"], check.get("difference")))  # fmt: skip
-        measure = known.get(str(check["measure"]), {"title": check["measure"], "unit": check["unit"]})
-        empty = dict.fromkeys(("threshold", "direction", "baseline", "p"))
-        own = {"value": value, "difference": difference, "low": shown.low, "high": shown.high}
-        found.append({**empty, **check, **own, "title": measure["title"] or check["measure"], "unit": measure["unit"]})
-    return found
-
-
 def failed(checks: Iterable[Check]) -> list[Check]:
     """Return the checks that did not pass: failed, or without a value."""
     return [check for check in checks if check["verdict"] in ("failed", "no value")]

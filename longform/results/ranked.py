@@ -65,7 +65,7 @@ def compare_rankings(
     datasets: Sequence[str | None],
     pairs: Sequence[tuple[str, str]],
     seed: int,
-) -> tuple[Table, Mapping[str, float]]:
+) -> Table:
     """
     Return all differences of two runs' rankings: a family of their own, so whether a run ranks moves no other p-value.
 

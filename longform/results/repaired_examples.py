@@ -40,40 +40,6 @@ def drawn(evidence: Evidence, twins: pl.DataFrame, judge: str | None) -> tuple[M
     return {kind: counted[kind] for kind in SHOWN}, list(_rows(evidence, kept, facts))
 
 
-_SAME = ("kind", "summarizer", "setting", "summary_id", "repaired_id", "bullet", "insight")
-_SIDES = ("before", "after")
-
-
-def with_example_rows(older: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what was found of repair with examples as rows, which older results have as `example_as_before` says."""
-    rows = [
-        {
-            **{name: one[name] for name in _SAME},
-            **dict(zip(("f1_before", "f1_after"), one["f1"], strict=True)),
-            **{side: [str(cited["number"]) for cited in one[side]] for side in _SIDES},
-            "gold": list(map(str, one["gold"])),
-            "evidence_document": one["evidence"] and one["evidence"]["number"],
-            "evidence": one["evidence"] and one["evidence"]["text"],
-        }
-        for one in older["examples"]
-    ]
-    return {**older, "examples": rows}
-
-
-def example_as_before(row: Example) -> Mapping[str, Any]:
-    """Return an example as older results have it: its documents as `number` and `right`, its scores in `f1`."""
-    number = row["evidence_document"]
-    marked = {name: [{"number": int(one), "right": one in row["gold"]} for one in row[name]] for name in _SIDES}
-    quoted = {"number": number, "right": str(number) in row["gold"], "text": row["evidence"]}
-    return {
-        **{name: row[name] for name in _SAME},
-        "f1": [row["f1_before"], row["f1_after"]],
-        **marked,
-        "gold": list(map(int, row["gold"])),
-        "evidence": None if number is None else quoted,
-    }
-
-
 def examples_in(tables: Mapping[str, Mapping[str, Any]]) -> list[Example]:
     """Return the examples that stand in the tables of results."""
     return list(tables.get("repair_examples", {}).get("rows", []))

@@ -1,8 +1,8 @@
 """
 The results of a run, and their form in `results.json`: `{"schema": 2, "run": {...}, "tables": {name: table}}`.
 
-`run` has what was run and how; every number stands in a table. For one release a file has the keys of schema 1, too.
-The answer of a verb about runs or labels is sentences and such tables.
+`run` has what was run and how; every number stands in a table. The answer of a verb about runs or labels is sentences
+and such tables.
 """
 
 from __future__ import annotations
@@ -61,18 +61,16 @@ class Results(TypedDict, total=False):
     benchmark_tables: dict[str, Any]  # `title`, `told` and `tables`, likewise; absent: the benchmark keeps none
     run: dict[str, Any]  # `run.json`, as `jobs.runs.record` describes it
     drilldown: Mapping[str, Any]
-    beside: dict[str, Any]  # further keys of the file, which no report reads: schema 1, and results that are no tables
 
 
 SCHEMA = 2
-_ABOUT = frozenset(Results.__annotations__) - {"run", "tables", "beside"}
+_ABOUT = frozenset(Results.__annotations__) - {"run", "tables"}
 
 
-def document(results: Results) -> dict[str, Any]:
+def document(results: Mapping[str, Any]) -> dict[str, Any]:
     """Return the content of `results.json`, whose large tables are packed there."""
     about = {name: value for name, value in results.items() if name in _ABOUT}
-    run, tables = {**results.get("run", {}), **about}, results.get("tables") or {}
-    return {"schema": SCHEMA, "run": run, "tables": tables, **about, **results.get("beside", {})}
+    return {"schema": SCHEMA, "run": {**results.get("run", {}), **about}, "tables": results.get("tables") or {}}
 
 
 def of_document(content: Mapping[str, Any]) -> Results:
@@ -81,8 +79,7 @@ def of_document(content: Mapping[str, Any]) -> Results:
         return cast("Results", {**content})
     about = {name: value for name, value in content["run"].items() if name in _ABOUT}
     run = {name: value for name, value in content["run"].items() if name not in _ABOUT - {"benchmark"}}
-    beside = {name: value for name, value in content.items() if name not in ("schema", "run", "tables", *_ABOUT)}
-    return cast("Results", {**about, "run": run, "tables": unpacked(content["tables"]), "beside": beside})
+    return cast("Results", {**about, "run": run, "tables": unpacked(content["tables"])})
 
 
 class VerbAnswer(NamedTuple):
@@ -93,7 +90,7 @@ class VerbAnswer(NamedTuple):
     tables: Sequence[Table]
     measures: Sequence[Description] = ()  # those that the tables name
     head: str = "What to conclude"
-    beside: Mapping[str, Any] = {}  # keys that stand beside the document's tables, those of older versions among them
+    beside: Mapping[str, Any] = {}  # keys that stand beside the document's tables: sentences and facts
     pages_only: Sequence[str] = ()  # names of tables that a terminal leaves out
 
     @property

@@ -113,7 +113,7 @@ def sample_answer(rows: Sequence[Mapping[str, Value]], measures: Sequence[Descri
         "Among all pairs: as a report tests them, all pairs of systems of a measure as one family. Spread: the "
         f"standard deviation of a difference of two systems, {whose}."
     )
-    return VerbAnswer("The size of a sample", [told], [table], measures, "What is planned", {"rows": [*rows]})
+    return VerbAnswer("The size of a sample", [told], [table], measures, "What is planned")
 
 
 def _columns(rows: Sequence[Mapping[str, Value]], wanted: Aims) -> list[Column]:

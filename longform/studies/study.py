@@ -2,8 +2,7 @@
 A study: what a run shows that is no mean over summaries.
 
 A study is a class of one file (`longform.studies`, `docs/extending.md`) that returns tables, and needs nothing else:
-they stand in `results.json` under `tables`, and whoever shows or exports them asks their columns. The result of an
-older one stands under its name, and a section of the report of its own draws it (`longform.report.sections`).
+they stand in `results.json` under `tables`, and whoever shows or exports them asks their columns.
 """
 
 from __future__ import annotations
@@ -16,12 +15,10 @@ from longform.errors import UsageError, meant
 from longform.results.evidence import Evidence
 from longform.settings.strict import imported
 from longform.studies import LISTED
-from longform.studies.schema_1 import LOWER
 from longform.tables.table import Table, Value
 
 TABLES = frozenset({"calls", "contexts", "documents", "qrels", "rankings", "scores", "summaries", "units", "verdicts"})
-Result = Table | Sequence[Table] | Sequence[Mapping[str, object]] | Mapping[str, object]
-"""Tables; or rows or one mapping of JSON values, of which the type that each study returns says more."""
+Result = Table | Sequence[Table]
 
 
 class RunStudy(Protocol):
@@ -56,7 +53,17 @@ def _opened(path: str) -> Study:
 
 SHIPPED = tuple(map(_opened, LISTED.values()))
 
-RESERVED = LOWER
+_OF_FAITHFULNESS = (
+    "curves curves_untested shapes shapes_untested alignment alignment_untested attribution orders against_plain "
+    "placed_twice permutations not_applicable lengths lengths_curves lengths_tokens lengths_tokens_curves"
+)
+RESERVED = frozenset(
+    "cells measures failures judges judges_perturbed elsewhere several_models order_independent missing_ledgers "
+    "comparisons_families comparisons_groups pairwise_systems pairwise_families pairwise_plans retrieval_pairs_systems "
+    "retrieval_pairs_families retrieval_pairs_plans retrieval_pairs_best retrieval_against_generation_systems "
+    "retrieval_against_generation_queries repair_changes repair_citations repair_examples cost_systems cost_judges "
+    "facets_lengths key_points_judges calls_planned".split()
+) | {f"faithfulness_{part}" for part in _OF_FAITHFULNESS.split()}
 """Names that no study of a user may have: a run makes tables of these. A listed one may be replaced by a user's."""
 
 
@@ -76,17 +83,10 @@ def named_studies(names: Sequence[str] | None) -> list[Study]:
     return list(SHIPPED) if names is None else [known[name] for name in names]
 
 
-def study_results(studies: Iterable[Study], evidence: Evidence) -> dict[str, Any]:
-    """Return the tables of studies under `tables`, and other results by name; None is left out."""
-    found: dict[str, Any] = {}
-    tables: list[Table] = []
-    for study in studies:
-        result = study.result(evidence)
-        if (own := tables_in(result)) is not None:
-            tables += own
-        elif result is not None:
-            found[study.name] = result
-    return found | ({"tables": {table.name: table.as_json() for table in tables}} if tables else {})
+def study_tables(studies: Iterable[Study], evidence: Evidence) -> dict[str, Any]:
+    """Return the tables of studies by name, as `results.json` has them; a study with nothing to study has none."""
+    tables = [table for study in studies for table in tables_in(study.result(evidence)) or ()]
+    return {table.name: table.as_json() for table in tables}
 
 
 def tables_in(result: object) -> list[Table] | None:

@@ -8,7 +8,6 @@ unless PYTHONDONTWRITEBYTECODE tells it not to.
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -17,6 +16,8 @@ import time
 from pathlib import Path
 from subprocess import DEVNULL
 
+from actors.storage.folder import Folder
+from jobs.results.write import read_results
 from tests.bench.measure import Figure
 from tests.compare_results import differences
 from tests.pages import commands
@@ -39,7 +40,7 @@ def _demo(folder: Path) -> list[Figure]:
     ray_s = _seconds("evaluate", "demo", "--out", str(on_ray), "--workers", str(_WORKERS))
     again_s = _least("evaluate", "demo", "--out", str(on_ray), "--workers", str(_WORKERS))
     here_s = _seconds("evaluate", "demo", "--out", str(here), "--workers", "0")
-    one, other = (json.loads((run / "results.json").read_text()) for run in (on_ray, here))
+    one, other = (read_results(Folder(str(run))) for run in (on_ray, here))
     n_different = sum(1 for _ in differences(one, other, tolerance=0.0))
     return [
         _figure(f"demo from nothing on a local Ray of {_WORKERS} workers", ray_s, _DEMO_S),

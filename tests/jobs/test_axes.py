@@ -15,7 +15,10 @@ import pytest
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs import aggregate, evaluate, ingest, report
+from jobs.results.write import read_results
+from longform.results.cells import table_rows
 from tests.jobs.test_own_ids import write_lines
+from tests.results import cells_of, checked_of
 from tests.tampering import rename_parts
 
 WORDS = "dam crew market water valley farmer bridge road school roof tram harbour forest tower mayor river".split()
@@ -94,7 +97,10 @@ def done(tmp_path_factory: pytest.TempPathFactory, save_cross_encoder: Callable[
     assert evaluate.main([*command, "--plan"]) == 0
     plan = Folder(str(folder / "run")).read_json("plan.json")
     assert evaluate.main(command) == 0
-    return Done(str(folder / "run"), plan, Folder(str(folder / "run")).read_json("results.json"))
+    return Done(str(folder / "run"), plan, read_results(Folder(str(folder / "run"))))
+
+
+FAITHFUL = ("faithfulness_curves", "faithfulness_shapes", "faithfulness_attribution")
 
 
 def of_run(done: Done, table: str) -> list[dict[str, Any]]:
@@ -118,7 +124,7 @@ def test_the_axes_of_every_row_are_columns(done: Done) -> None:
 
 
 def test_no_number_is_of_two_data_sets_and_no_row_of_two_systems(done: Done) -> None:
-    cells = done.results["cells"]
+    cells = cells_of(done.results)
     n_systems = 4 + 2 + 1
     assert (
         len({(row["dataset"], row["setting"], row["summarizer"]) for row in cells}) == len(cells) == 3 * 2 * n_systems
@@ -126,27 +132,26 @@ def test_no_number_is_of_two_data_sets_and_no_row_of_two_systems(done: Done) -> 
     covered = {dataset: {row["coverage"] > 0 for row in cells if row["dataset"] == dataset} for dataset in DATASETS}
     assert covered[DATASETS[1]] == {False}
     assert True in covered[DATASETS[0]]
-    for table in ("position", "comparisons", "retrieval", "failure_modes", "clusters"):
-        assert Counter(row["dataset"] for row in done.results[table]).keys() == set(DATASETS), table
+    studies = ("position", "comparisons", "retrieval", "failure_modes", "repair", *FAITHFUL)
+    for table in studies:
+        assert {row["dataset"] for row in table_rows(done.results, table)} == set(DATASETS), table
+    assert {row["dataset"] for row in done.results["clusters"]} == set(DATASETS)
     assert {row["n_queries"] for row in done.results["clusters"]} == {2}
-    for table in ("cells", "places", "attributed"):
-        assert {row["dataset"] for row in done.results["faithfulness"][table]} == set(DATASETS), table
-    assert {row["dataset"] for row in done.results["repair"]["rows"]} == set(DATASETS)
-    retrieval = {(row["retriever"], row["reranker"]) for row in done.results["retrieval"]}
-    assert len(retrieval) == 5
-    assert {row["axes"]["retriever"] for row in done.results["position"]} == {"minilm/max"}
+    assert {row["dataset"] for row in checked_of(done.results)} == set(DATASETS)
+    assert len({(row["retriever"], row["reranker"]) for row in table_rows(done.results, "retrieval")}) == 5
+    assert {row["retriever"] for row in table_rows(done.results, "position")} == {"minilm/max"}
 
 
 def test_repeats_are_planned_called_and_counted_once(done: Done) -> None:
     planned = {stage["stage"]: stage["calls"] for stage in done.plan["stages"]}
-    called = {row["stage"]: row["calls"] for row in done.results["calls"]}
+    called = {row["stage"]: row["calls"] for row in table_rows(done.results, "calls")}
     assert planned[f"summarize {WRITER}"] == called[f"summarize {WRITER}"]
     written = [row for row in of_run(done, "summaries") if not row["parents"]]
     prompts = {(row["query_id"], row["context_id"], row["repeat"]) for row in written}
     assert len(written) == len(prompts) == 6 * (6 + REPEATS)
     (cell,) = [
         row
-        for row in done.results["cells"]
+        for row in cells_of(done.results)
         if row["setting"] == "minilm" and row["dataset"] is None and not row["twin_of"]
     ]
     assert (cell["n_repeats"], cell["n_summaries"]) == (REPEATS, 2 * REPEATS)
@@ -154,9 +159,9 @@ def test_repeats_are_planned_called_and_counted_once(done: Done) -> None:
 
 def test_aggregate_and_report_read_nothing_back_from_names(done: Done, tmp_path: Path) -> None:
     assert aggregate.main([done.url, "--workers", "0"]) == 0
-    again = Folder(done.url).read_json("results.json")
-    for table in ("cells", "position", "comparisons", "faithfulness", "retrieval", "repair", "failure_modes"):
-        assert again[table] == done.results[table], table
+    again = read_results(Folder(done.url))
+    for table in ("cells", "position", "comparisons", *FAITHFUL, "retrieval", "repair", "failure_modes"):
+        assert again["tables"][table] == done.results["tables"][table], table
 
     assert report.main([done.url, "--out", str(tmp_path)]) == 0
     page = (tmp_path / "report.md").read_text()
@@ -164,7 +169,7 @@ def test_aggregate_and_report_read_nothing_back_from_names(done: Done, tmp_path:
     assert "Data set news/2024" in page
     assert "Data set not stated" in page
     assert f"{WRITER} (scripted), minilm (2)" in page
-    families = done.results["comparisons"]
+    families = table_rows(done.results, "comparisons_families")
     assert {family["reference"] for family in families} == {f"{WRITER}, minilm/max"}
 
 
@@ -205,25 +210,13 @@ def test_a_run_of_an_older_version_is_read_and_nothing_in_it_is_made_again(done:
     command += ["--out", older.url, "--ledger", str(Path(done.url).parent / "ledger"), "--workers", "0"]
     assert evaluate.main(command) == 0
 
-    results = older.read_json("results.json")
+    results = read_results(older)
     assert {stage["rows"] for stage in results["run"]["last_call"]["stages"]} == {0}
     unknown = ("n_repeats", "cited_by", "spread")  # repeats are told apart by nothing else
-    for table in ("cells", "position", "comparisons", "faithfulness", "retrieval", "failure_modes"):
-        assert without(results[table], *unknown) == without(done.results[table], *unknown), table
-
-
-def test_results_of_an_older_version_make_a_page(done: Done, tmp_path: Path) -> None:
-    shutil.copytree(done.url, tmp_path / "older")
-    later = ("several_models", "n_repeats", "cited_by", "reference_system", "reranker")
-    results = without({name: one for name, one in done.results.items() if name not in ("schema", "tables")}, *later)
-    results["clusters"] = {"kind": "query", "n_queries": 6, "n_haystacks": 6}
-    Folder(str(tmp_path / "older")).write_json("results.json", results)
-
-    assert report.main([str(tmp_path / "older"), "--out", str(tmp_path / "pages")]) == 0
-
-    page = (tmp_path / "pages" / "report.md").read_text()
-    assert "Intervals and tests take 6 queries as independent." in page
-    assert "supporting documents found" in page
+    assert without(cells_of(results), *unknown) == without(cells_of(done.results), *unknown)
+    for table in ("position", "comparisons", *FAITHFUL, "retrieval", "failure_modes"):
+        rows, before = (table_rows(one, table) for one in (results, done.results))
+        assert without(rows, *unknown) == without(before, *unknown), table
 
 
 def test_a_benchmark_of_an_older_version_is_read_and_its_data_sets_are_not_stated(tmp_path: Path) -> None:

@@ -11,9 +11,12 @@ import pytest
 from actors.ledger.ledger import Ledger
 from actors.storage.folder import Folder
 from jobs.evaluate import main
+from jobs.results.write import read_results
 from longform.repair.twins import METHOD, twin_label
+from longform.results.cells import table_rows
 from longform.text.citations import bullets
 from tests.made.demo import one_haystack
+from tests.results import cells_of, checked_of
 
 
 def chat(script: str) -> dict[str, object]:
@@ -68,7 +71,7 @@ def test_stored_verdicts_drive_the_citations_and_nothing_is_asked_again(
     assert main([*config, "--citations", "letter"]) == 0
 
     run = Folder(url)
-    results = run.read_json("results.json")
+    results = read_results(run)
     assert n_calls(url) == asked > 0
     assert {stage["name"] for stage in results["run"]["last_call"]["stages"] if stage["rows"]} <= {
         "repair", "split twins", "copy verdicts", "score",
@@ -102,19 +105,20 @@ def assert_cited_by_verdicts(run: Folder) -> None:
 
 def assert_side_by_side(results: Mapping[str, Any]) -> None:
     """Coverage, citation and faithfulness of one system, before and after."""
-    cells = {cell["summarizer"]: cell for cell in results["cells"]}
+    cells = {cell["summarizer"]: cell for cell in cells_of(results)}
     twin = cells[f"scripted, {twin_label('letter')}"]
-    (checked,) = results["faithfulness"]["cells"]
-    (row,) = results["repair"]["rows"]
+    (checked,) = checked_of(results)
+    rows = {row["measure"]: row for row in table_rows(results, "repair")}
+    bullets = {row["how"]: row["n_bullets"] for row in table_rows(results, "repair_citations")}
 
     assert twin["coverage"] == cells["scripted"]["coverage"] is not None
-    assert (row["citation"]["before"], row["citation"]["after"]) == pytest.approx(
+    assert (rows["citation"]["before"], rows["citation"]["after"]) == pytest.approx(
         (cells["scripted"]["citation"], twin["citation"])
     )
-    assert row["faithfulness"] == checked["faithfulness"]
-    assert row["faithfulness"]["value"] is not None
-    assert results["repair"]["by"] == "letter"
-    assert results["repair"]["bullets"]["unjudged"] == 0 < sum(results["repair"]["bullets"].values())
+    assert rows["citation"]["faithfulness"] == checked["faithfulness"]
+    assert rows["citation"]["faithfulness"]["value"] is not None
+    assert {row["cited_by"] for row in rows.values()} == {"letter"}
+    assert bullets["unjudged"] == 0 < sum(bullets.values())
 
 
 def test_unknown_name_lists_what_is_possible(config: list[str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,8 +15,11 @@ from jobs.compare import main
 from jobs.evaluate import main as evaluate
 from jobs.ingest import main as ingest
 from jobs.report import main as report
+from jobs.results.write import read_results
 from longform.report.findings import findings
+from longform.results.cells import table_rows
 from tests.made.demo import railway
+from tests.results import by_measure, cells_of
 
 
 def configuration(**changes: Any) -> dict[str, Any]:
@@ -65,12 +68,12 @@ def test_a_run_beside_itself_differs_by_nothing(town: str, capsys: pytest.Captur
     before = Path(town, "run.json").read_bytes()
     found = compared(capsys, town, town)
 
-    assert {row["difference"] for row in found["tests"]} == {0}
-    assert {row["first_system"] for row in found["tests"]} == {"offline, bm25", "offline, oracle"}
-    assert not any("better" in row["finding"] for row in found["tests"])
+    assert {row["difference"]["value"] for row in table_rows(found, "differences")} == {0}
+    assert {row["first_system"] for row in table_rows(found, "differences")} == {"offline, bm25", "offline, oracle"}
+    assert not any("better" in row["finding"] for row in table_rows(found, "differences"))
     assert len(found["conclusion"]) == 3
-    assert found["settings"] == []
-    assert found["costs"][0]["difference"] == 0
+    assert table_rows(found, "settings") == []
+    assert table_rows(found, "costs")[0]["difference"] == 0
     assert "Both are the same run, so every difference is 0." in found["cautions"]
     assert any("They are not: they share the documents of 1 haystack" in one for one in found["cautions"])
     assert Path(town, "run.json").read_bytes() == before, "it only reads"
@@ -78,10 +81,10 @@ def test_a_run_beside_itself_differs_by_nothing(town: str, capsys: pytest.Captur
 
 def test_scores_are_those_of_the_run_s_own_report(town: str, capsys: pytest.CaptureFixture[str]) -> None:
     found = compared(capsys, town, town, "--measure", "coverage")
-    cells = json.loads(Path(town, "results.json").read_text())["cells"]
+    cells = cells_of(read_results(Folder(town)))
     own = {f"{cell['summarizer']}, {cell['setting']}": cell["coverage"] for cell in cells}
 
-    assert {row["first_system"]: row["first"] for row in found["tests"]} == pytest.approx(own)
+    assert {row["first_system"]: row["first"] for row in table_rows(found, "differences")} == pytest.approx(own)
 
 
 def test_settings_that_differ_are_told_and_systems_may_be_named(
@@ -90,12 +93,12 @@ def test_settings_that_differ_are_told_and_systems_may_be_named(
     small = made(folder, bench, "small", systems=[{"retriever": "bm25", "budget_tokens": 60, "summarizer": "offline"}])
     found = compared(capsys, town, small)
 
-    assert {row["first_system"] for row in found["tests"]} == {"offline, bm25"}
-    assert {"key": "systems.0.budget_tokens.0", "first": "300", "second": "60"} in found["settings"]
+    assert {row["first_system"] for row in table_rows(found, "differences")} == {"offline, bm25"}
+    assert {"key": "systems.0.budget_tokens.0", "first": "300", "second": "60"} in table_rows(found, "settings")
     assert any("oracle" in caution for caution in found["cautions"])
 
     crossed = compared(capsys, town, small, "--systems", "oracle=bm25", "--out", str(tmp_path))
-    assert {(row["first_system"], row["second_system"]) for row in crossed["tests"]} == {
+    assert {(row["first_system"], row["second_system"]) for row in table_rows(crossed, "differences")} == {
         ("offline, oracle", "offline, bm25")
     }
     page = (tmp_path / "compare.html").read_text()
@@ -110,22 +113,22 @@ def test_rankings_are_compared_too_and_alone_if_asked_for(town: str, capsys: pyt
     pair = ["--systems", "bm25=oracle"]
     whole, alone = compared(capsys, town, town, *pair), compared(capsys, town, town, *pair, "--measure", "R@5")
 
-    in_report = {row["system"]: row["R@5"] for row in report_of(town)["retrieval"]}
-    (row,) = alone["retrieval"]
-    assert (alone["tests"], alone["retrieval_family"]["n_tests"]) == ([], 1)
+    in_report = {row["system"]: row["R@5"] for row in by_measure(report_of(town), "retrieval")}
+    (row,) = table_rows(alone, "retrieval")
+    assert (table_rows(alone, "differences"), row["p"] is None) == ([], False)
     assert (row["first"], row["second"]) == (
         pytest.approx(100 * in_report["bm25"]),
         pytest.approx(100 * in_report["oracle"]),
     )
-    assert "R@5" in {one["measure"] for one in whole["retrieval"]}
-    assert "retrieval" not in {one["measure"] for one in whole["tests"]}
+    assert "R@5" in {one["measure"] for one in table_rows(whole, "retrieval")}
+    assert "retrieval" not in {one["measure"] for one in table_rows(whole, "differences")}
     assert "R@5 of bm25 against oracle is" in " ".join(alone["conclusion"])
     assert main([town, town, *pair, "--measure", "R@5"]) == 0
     assert "bm25 against oracle" in capsys.readouterr().out
 
 
 def report_of(run: str) -> Any:
-    return json.loads(Path(run, "results.json").read_text())
+    return read_results(Folder(run))
 
 
 def test_another_judge_of_the_same_name_is_not_compared(
@@ -134,7 +137,7 @@ def test_another_judge_of_the_same_name_is_not_compared(
     other = made(folder, bench, "other-judge", judges={"j": {"kind": "offline", "calibration": "gpt-4o"}})
     found = compared(capsys, town, other)
 
-    assert {row["judge"] for row in found["tests"]} == {None}
+    assert {row["judge"] for row in table_rows(found, "differences")} == {None}
     assert any("calibration is people in town and gpt-4o in other-judge" in one for one in found["cautions"])
 
 
@@ -144,7 +147,7 @@ def test_a_half_finished_run_is_compared_on_what_it_has_and_says_so(
     half = made(folder, bench, "half", "--limit", "3")
     found = compared(capsys, town, half)
     assert found["n_common"] == 3
-    assert {row["finding"] for row in found["tests"]} <= {"too few", "none"}
+    assert {row["finding"] for row in table_rows(found, "differences")} <= {"too few", "none"}
 
     unscored = made(folder, bench, "unscored", "--until", "split")
     assert "found none yet" in refused(capsys, town, unscored)
@@ -181,7 +184,7 @@ def test_several_runs_have_a_page_over_all_of_them(
     assert "Judge j is not the same in all runs" in text
     assert [one.name for one in tmp_path.glob("*.html")] == ["index.html"]
     assert {one.parent.name for one in tmp_path.glob("*/index.html")} == {"town", "second", "third"}
-    own = json.loads((Path(second) / "results.json").read_text())
+    own = read_results(Folder(str(Path(second))))
     assert findings(own)[0].best not in text, "the groups alone say which systems differ"
     for page in (tmp_path / "second").glob("*.html"):
         assert '<a href="../index.html">All 3 runs</a>' in page.read_text(), f"{page.name} leads back"

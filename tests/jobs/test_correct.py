@@ -15,8 +15,11 @@ from actors.storage.folder import Folder
 from jobs.annotate import main as annotate
 from jobs.correct import main as correct
 from jobs.judge import main as judge
+from jobs.results.write import read_results
+from longform.results.cells import table_rows
 from tests.jobs.answers.town import answers
 from tests.jobs.answers.town import town as town_bench
+from tests.results import cells_of
 
 Row = dict[str, str]
 SYSTEMS = ("notes", "rumours")
@@ -81,7 +84,7 @@ def strict(row: Row) -> Row:
 
 
 def by_system(found: dict[str, Any], measure: str = "coverage") -> dict[str, dict[str, Any]]:
-    return {row["system"].partition(",")[0]: row for row in found["systems"] if row["measure"] == measure}
+    return {row["system"].partition(",")[0]: row for row in table_rows(found, "systems") if row["measure"] == measure}
 
 
 def test_means_and_a_difference_are_corrected_by_a_drawn_sample(town: Town, capsys: pytest.CaptureFixture[str]) -> None:
@@ -96,7 +99,7 @@ def test_means_and_a_difference_are_corrected_by_a_drawn_sample(town: Town, caps
     assert found["annotators"] == {"coverage": ["ann"]}
     assert found["samples"] == ["Sheets of coverage were of 12 of 20 summaries, drawn at random (seed 1)."]
     assert found["cautions"] == []
-    stored = json.loads((Path(town.run) / "results.json").read_text())["cells"]
+    stored = cells_of(read_results(Folder(town.run)))
     rows = by_system(found)
     assert rows.keys() == set(SYSTEMS)
     assert sum(row["n_labelled"] for row in rows.values()) == 12
@@ -105,12 +108,12 @@ def test_means_and_a_difference_are_corrected_by_a_drawn_sample(town: Town, caps
         assert row["by_judge"]["value"] == pytest.approx(cell["coverage"])
         assert [row["by_judge"]["low"], row["by_judge"]["high"]] == pytest.approx(cell["intervals"]["coverage"])
     _check_by_hand(town, labelled, rows)
-    (difference,) = [row for row in found["differences"] if row["measure"] == "coverage"]
+    (difference,) = [row for row in table_rows(found, "differences") if row["measure"] == "coverage"]
     assert difference["corrected"]["value"] == pytest.approx(
         rows["notes"]["corrected"]["value"] - rows["rumours"]["corrected"]["value"]
     )
     assert difference["corrected"]["low"] < difference["corrected"]["value"] < difference["corrected"]["high"]
-    assert {row["measure"] for row in found["systems"]} >= {"coverage", "citation", "joint"}
+    assert {row["measure"] for row in table_rows(found, "systems")} >= {"coverage", "citation", "joint"}
 
 
 def _check_by_hand(town: Town, labelled: list[Row], rows: dict[str, dict[str, Any]]) -> None:
@@ -152,7 +155,7 @@ def test_labels_of_all_summaries_are_the_mean(town: Town, capsys: pytest.Capture
     assert found["cautions"] == []
     (sheet.parent / "sample.json").unlink()
     assert town(capsys, "--labels", str(sheet), "--task", "coverage")["cautions"] == []
-    for row in found["systems"]:
+    for row in table_rows(found, "systems"):
         assert row["corrected"] == row["by_labels"]
         assert row["weight"] == 0
 
@@ -194,10 +197,13 @@ def test_systems_are_drawn_apart_and_by_the_same_queries(town: Town, capsys: pyt
     fill(sheet, strict)
     found = town(capsys, "--labels", str(sheet), "--measure", "coverage")
 
-    assert [row["n_labelled"] for row in found["systems"]] == [4, 4]
+    assert [row["n_labelled"] for row in table_rows(found, "systems")] == [4, 4]
     assert len({row["query"] for row in rows_of(sheet)}) == 4
     bounds = [
-        row[of][side] for row in found["systems"] for of in ("corrected", "by_labels") for side in ("low", "high")
+        row[of][side]
+        for row in table_rows(found, "systems")
+        for of in ("corrected", "by_labels")
+        for side in ("low", "high")
     ]
     assert all(bound is None or 0 <= bound <= 100 for bound in bounds)
     for words, told in (
@@ -212,12 +218,12 @@ def test_one_labelled_query_gives_a_value_without_an_interval(town: Town, capsys
     sheet = town.sheet("one", "--summaries", "1")
     fill(sheet, strict)
     found = town(capsys, "--labels", str(sheet), "--measure", "coverage")
-    (row,) = found["systems"]
+    (row,) = table_rows(found, "systems")
 
     assert row["corrected"]["value"] is not None
     assert row["corrected"]["low"] is None
     assert "fewer than 2 clusters are labelled" in row["reason"]
-    assert found["differences"] == []
+    assert table_rows(found, "differences") == []
     assert any(one.startswith("Without a labelled summary, and so without a row:") for one in found["cautions"])
 
 
@@ -226,9 +232,9 @@ def test_support_is_corrected_by_labels_of_sentences(town: Town, capsys: pytest.
     fill(sheet, lambda row: {"answer": "unsupported" if row["pair"][-1] in "0123" else "supported"})
     found = town(capsys, "--labels", str(sheet), "--task", "support")
 
-    assert {row["measure"] for row in found["systems"]} == {"faithfulness max-mean", "sentences_supported"}
-    assert {row["judge"] for row in found["systems"]} == {"offline"}
-    assert all(0 < row["by_labels"]["value"] < 100 for row in found["systems"])
+    assert {row["measure"] for row in table_rows(found, "systems")} == {"faithfulness max-mean", "sentences_supported"}
+    assert {row["judge"] for row in table_rows(found, "systems")} == {"offline"}
+    assert all(0 < row["by_labels"]["value"] < 100 for row in table_rows(found, "systems"))
 
 
 def test_labels_of_another_run_count_for_equal_texts(town: Town, capsys: pytest.CaptureFixture[str]) -> None:
@@ -241,7 +247,7 @@ def test_labels_of_another_run_count_for_equal_texts(town: Town, capsys: pytest.
     assert annotate([other, "--filled", str(sheet), "--resamples", "100"]) == 0
 
     found = town(capsys, "--labels", other, "--measure", "coverage")
-    assert sum(row["n_labelled"] for row in found["systems"]) == 12
+    assert sum(row["n_labelled"] for row in table_rows(found, "systems")) == 12
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,12 @@ from jobs.command.calling import Calling
 from jobs.configs import read_experiment
 from jobs.evaluate import main
 from jobs.evaluations.evaluation import evaluate
+from jobs.results.write import read_results
 from jobs.stages.cluster import Cluster
 from jobs.synthesis.haystacks import read_config, synthesize
 from longform.errors import UsageError
 from longform.settings.experiment import Experiment
+from tests.results import by_measure, cells_of
 from tests.tampering import change_commit
 
 CALLING = Calling("test", ledger="no model is called here")
@@ -84,7 +86,7 @@ def _rounded(value: Any) -> Any:
 
 
 def test_every_system_has_a_cell_and_oracle_beats_random(finished: tuple[Folder, dict[str, Any]]) -> None:
-    cells = {cell["setting"]: cell for cell in finished[1]["cells"]}
+    cells = {cell["setting"]: cell for cell in cells_of(finished[1])}
 
     assert set(cells) == {"random", "keywords", "bm25", "hybrid", "oracle", "full"}
     assert cells["oracle"]["coverage"] > cells["random"]["coverage"]
@@ -93,7 +95,7 @@ def test_every_system_has_a_cell_and_oracle_beats_random(finished: tuple[Folder,
 
 
 def test_retrieval_table_knows_what_the_oracle_is(finished: tuple[Folder, dict[str, Any]]) -> None:
-    rows = {row["system"]: row for row in finished[1]["retrieval"]}
+    rows = {row["system"]: row for row in by_measure(finished[1], "retrieval")}
 
     assert rows["full"]["recall_at_budget"] == 1
     assert rows["oracle"]["P@5"] == 1
@@ -112,7 +114,7 @@ def test_second_call_redoes_nothing(
         stage["rows"] == 0 and stage["found"] == stage["wanted"] for stage in again["run"]["last_call"]["stages"]
     )
     assert {table: run.locate(table) for table in TABLES} == before
-    assert again["cells"] == results["cells"]
+    assert cells_of(again) == cells_of(results)
 
 
 def test_new_system_costs_only_its_own_work(
@@ -178,7 +180,7 @@ def test_stage_that_lost_parts_is_finished_and_no_more(
 def test_report_and_results_stand_in_the_run(finished: tuple[Folder, dict[str, Any]]) -> None:
     run, results = finished
 
-    assert run.read_json("results.json")["cells"] == results["cells"]
+    assert cells_of(read_results(run)) == cells_of(results)
     assert b"<table" in run.read_bytes("report/scores.html")
     assert run.read_bytes("report/report.md").startswith(b"# small")
     (maker,) = run.read_json("run.json")["commands"].values()

@@ -14,6 +14,7 @@ from jobs.evaluations.evaluation import evaluate
 from jobs.stages.cluster import Cluster
 from jobs.synthesis.haystacks import read_config, synthesize
 from longform.settings.experiment import Experiment
+from tests.results import cells_of
 
 CHANGES = ["haystacks=2"]
 
@@ -46,7 +47,7 @@ def test_two_judges_score_the_same_summaries(bench: str, tmp_path: Path) -> None
         cluster=Cluster(address=None, workers=0),
         calling=Calling("test", ledger=str(tmp_path / "ledger")),
     )
-    cells = {cell["judge"]: cell for cell in results["cells"]}
+    cells = {cell["judge"]: cell for cell in cells_of(results)}
 
     assert cells["scripted"]["unjudged_share"] == 0
     assert cells["scripted"]["n_insights"] == cells["offline"]["n_insights"]
@@ -72,11 +73,11 @@ def test_misbehaving_model_leaves_rows_with_reasons_and_ends_with_3(
     assert unreadable
     assert all(row["failure"] for row in unreadable)
     assert not any(row["failure"] for row in verdicts if row["answer"] is not None)
-    cell = next(cell for cell in results["cells"] if cell["judge"] == "scripted")
+    cell = next(cell for cell in cells_of(results) if cell["judge"] == "scripted")
     of_failed = [
         row for row in unreadable if row["failure"].startswith("summary_failed") and row["judge"] == "scripted"
     ]
-    assert cell["n_insights"] + cell["n_unjudged"] + len(of_failed) == results["benchmark"]["n_targets"]
+    assert cell["n_insights"] + cell["n_unjudged"] + len(of_failed) == results["run"]["benchmark"]["n_targets"]
 
 
 def test_context_beyond_the_window_is_refused_before_the_call(bench: str, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from jobs.evaluations.evaluation import evaluate
 from jobs.stages.cluster import Cluster
 from jobs.synthesis.haystacks import make_benchmark, read_config
 from longform.settings.experiment import Experiment
+from tests.results import cells_of
 
 EXPERIMENT = {
     "name": "full",
@@ -34,7 +35,7 @@ def test_a_run_on_a_made_haystack_reports_its_audit(tmp_path: Path) -> None:
         cluster=Cluster(address=None, workers=0),
         calling=Calling("test", ledger="no model is called here"),
     )
-    cells = {cell["setting"]: cell for cell in results["cells"]}
+    cells = {cell["setting"]: cell for cell in cells_of(results)}
 
     assert cells["oracle"]["joint"] > cells["random"]["joint"]
     assert results["audit"] == Folder(bench).read_json("audit.json")

@@ -17,8 +17,10 @@ from jobs.evaluations.evaluation import evaluate
 from jobs.evaluations.stored import aggregate
 from jobs.stages.cluster import Cluster
 from longform.repair.twins import LABEL, METHOD
+from longform.results.cells import table_rows
 from longform.settings.experiment import Experiment
 from tests.made.store import copied
+from tests.results import cells_of
 from tests.tampering import change_commit
 
 CLUSTER = Cluster(address=None, workers=0)
@@ -100,15 +102,15 @@ def test_judges_are_asked_about_originals_only_and_twins_have_the_same_verdicts(
 
 def test_coverage_is_that_of_the_original_and_the_report_holds_both(finished: tuple[Folder, dict[str, Any]]) -> None:
     run, results = finished
-    cells = {(cell["judge"], cell["summarizer"]): cell for cell in results["cells"]}
+    cells = {(cell["judge"], cell["summarizer"]): cell for cell in cells_of(results)}
     page, markdown = (run.read_bytes(f"report/{name}").decode() for name in ("citations.html", "report.md"))
 
     for judge in CONFIG["judges"]:
         before, after = cells[judge, "scripted"], cells[judge, f"scripted, {LABEL}"]
-        (row,) = [row for row in results["repair"]["rows"] if row["judge"] == judge]
+        (row,) = (one for one in table_rows(results, "repair") if (one["judge"], one["measure"]) == (judge, "joint"))
         assert after["coverage"] == before["coverage"] is not None
-        assert (row["joint"]["before"], row["joint"]["after"]) == pytest.approx((before["joint"], after["joint"]))
-    assert results["repair"]["examples"]
+        assert (row["before"], row["after"]) == pytest.approx((before["joint"], after["joint"]))
+    assert table_rows(results, "repair_examples")
     assert 'id="repair"' in page
     assert "## Citations before and after repair" in markdown
 
@@ -146,8 +148,9 @@ def test_second_call_redoes_nothing_and_scores_can_be_aggregated_again(
     made_again = {stage["name"] for stage in again["run"]["last_call"]["stages"] if stage["rows"]}
     # the misbehaving judge's overloads may have passed, and what follows from its verdicts is made again with them
     assert made_again <= {"judge second", "judge both", "copy verdicts", "score"}
-    assert again["repair"] == results["repair"]
-    assert aggregate(run.url, [], cluster=CLUSTER)["repair"] == results["repair"]
+    assert again["tables"]["repair"] == results["tables"]["repair"]
+    aggregated = aggregate(run.url, [], cluster=CLUSTER)
+    assert aggregated["tables"]["repair"] == results["tables"]["repair"]
 
 
 def test_run_that_was_killed_at_any_stage_ends_with_the_same_rows(
@@ -172,7 +175,7 @@ def test_run_that_was_killed_at_any_stage_ends_with_the_same_rows(
 
     for table in TABLES:
         assert contents(run, table) == contents(finished[0], table), table
-    assert again["repair"] == finished[1]["repair"]
+    assert again["tables"]["repair"] == finished[1]["tables"]["repair"]
 
 
 def test_repair_costs_a_finished_run_its_own_work_only(

@@ -14,8 +14,10 @@ from jobs.evaluations.replay import ReplaySettings, replay
 from jobs.evaluations.stored import export
 from jobs.export import main
 from jobs.ingest import ingest
+from jobs.results.write import read_results
 from jobs.stages.cluster import Cluster
 from longform.errors import UsageError
+from tests.results import cells_of
 
 SCRIPTED = "{provider: scripted, model: m, script: obedient}"
 SAME = ("coverage", "citation", "joint", "precision", "recall", "n_insights", "n_covered", "n_unjudged")
@@ -47,11 +49,11 @@ def again(url: str, tmp_path: Path, **settings: Any) -> dict[tuple[str, str], di
         ReplaySettings(resamples=100, **settings),
         cluster=Cluster(address=None, workers=0),
     )
-    return {(cell["setting"], cell["summarizer"]): cell for cell in results["cells"]}
+    return {(cell["setting"], cell["summarizer"]): cell for cell in cells_of(results)}
 
 
-def cells_of(run_url: str, judge: str) -> list[dict[str, Any]]:
-    cells = json.loads(Folder(run_url).read_bytes("results.json"))["cells"]
+def cells_by(run_url: str, judge: str) -> list[dict[str, Any]]:
+    cells = cells_of(read_results(Folder(run_url)))
     return [cell for cell in cells if cell["judge"] == judge and not cell.get("twin_of")]
 
 
@@ -62,7 +64,7 @@ def test_retrievers_and_orders_come_back_to_the_last_digit(bench: str, tmp_path:
     told = export(made, str(tmp_path / "files"), form="summhay", judge=None)
     found = again(str(tmp_path / "files"), tmp_path)
 
-    before = cells_of(made, "chat")
+    before = cells_by(made, "chat")
     assert (told["summaries"], told["judge"], told["left_out"]) == (6, "chat", {})
     assert len(found) == len(before) == 6
     for cell in before:
@@ -109,7 +111,7 @@ def test_what_the_layout_cannot_express_is_told_and_one_judge_is_chosen(
     assert "verdicts of lexical" in said
     assert "verdicts of chat" in said
     assert "--set partial_score=0.25 in a replay" in said
-    (cell,) = cells_of(made, "other")
+    (cell,) = cells_by(made, "other")
     found = again(str(tmp_path / "files"), tmp_path, partial_score=0.25)
     assert found["KWs", "chat"]["joint"] == cell["joint"]
     assert found["KWs", "chat"]["coverage"] == cell["coverage"]

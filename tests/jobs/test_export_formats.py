@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import ir_measures
@@ -14,8 +13,10 @@ from actors.storage.folder import Folder
 from jobs.evaluations.stored import export
 from jobs.export import main
 from jobs.ingest import ingest
+from jobs.results.write import read_results
 from longform.errors import UsageError
 from tests.made.demo import two_systems
+from tests.results import by_measure, cells_of
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +28,7 @@ def test_ir_measures_finds_the_rank_quality_of_the_report(made: str, tmp_path: P
     export(made, str(tmp_path), form="trec", judge=None)
 
     qrels = list(ir_measures.read_trec_qrels(str(tmp_path / "qrels.txt")))
-    for row in json.loads(Folder(made).read_bytes("results.json"))["retrieval"]:
+    for row in by_measure(read_results(Folder(made)), "retrieval"):
         run = list(ir_measures.read_trec_run(str(tmp_path / f"run.{row['system']}.txt")))
         found = ir_measures.calc_aggregate([ir_measures.P @ 10, ir_measures.R @ 10, ir_measures.AP @ 10], qrels, run)
         assert found[ir_measures.P @ 10] == pytest.approx(row["P@10"])
@@ -51,7 +52,7 @@ def test_tables_have_the_rows_of_the_run(made: str, tmp_path: Path) -> None:
     export(made, str(tmp_path), form="parquet", judge=None)
     export(made, str(tmp_path), form="csv", judge=None)
 
-    cells = json.loads(Folder(made).read_bytes("results.json"))["cells"]
+    cells = cells_of(read_results(Folder(made)))
     for table in (pd.read_parquet(tmp_path / "cells.parquet"), pd.read_csv(tmp_path / "cells.csv")):
         joint = table[table.measure == "joint"]
         assert list(joint.value) == pytest.approx([cell["joint"] for cell in cells])

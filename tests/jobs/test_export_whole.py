@@ -18,8 +18,10 @@ import yaml
 
 from actors.storage.folder import Folder
 from jobs.evaluations.stored import export
+from jobs.results.write import read_results
 from tests.made.demo import two_systems
 from tests.places import ROOT
+from tests.results import by_measure, cells_of
 
 
 @pytest.fixture(scope="module")
@@ -28,8 +30,7 @@ def made() -> str:
 
 
 def results(made: str) -> dict[str, Any]:
-    found: dict[str, Any] = Folder(made).read_json("results.json")
-    return found
+    return dict(read_results(Folder(made)))
 
 
 # ---------------------------------------------------------------- ir_measures
@@ -40,9 +41,9 @@ def test_ir_measures_finds_every_number_of_the_report(made: str, tmp_path: Path)
 
     measures = [ir_measures.parse_measure(line) for line in (tmp_path / "measures.txt").read_text().split()]
     report = json.loads((tmp_path / "report.json").read_text())
-    rows = results(made)["retrieval"]
+    rows = by_measure(results(made), "retrieval")
     assert {row["system"] for row in rows} == set(report["qrels.txt"])
-    assert len(measures) == sum("@" in name for name in rows[0]["intervals"])
+    assert len(measures) == sum("@" in name for name in rows[0])
     for judgements, systems in report.items():
         qrels = list(ir_measures.read_trec_qrels(str(tmp_path / judgements)))
         for system, wanted in systems.items():
@@ -70,7 +71,7 @@ def test_datasets_loads_every_configuration(made: str, tmp_path: Path) -> None:
     assert sorted(loaded["summaries"]["text"]) == sorted(summaries["text"].to_pylist())
     assert set(loaded["summaries"]["query"]) <= set(loaded["queries"]["text"])
     joint = [row["value"] for row in loaded["cells"] if row["measure"] == "joint"]
-    assert joint == pytest.approx([cell["joint"] for cell in results(made)["cells"]])
+    assert joint == pytest.approx([cell["joint"] for cell in cells_of(results(made))])
 
 
 def test_parquet_files_load_without_the_card(made: str, tmp_path: Path) -> None:
@@ -120,7 +121,7 @@ def test_inspect_reads_samples_scores_and_metrics(made: str, tmp_path: Path) -> 
 
     texts = {row["text"] for row in Folder(made).read("summaries").to_pylist()}
     for log, setting in zip(logs, ("bm25", "oracle"), strict=True):
-        cells = [cell for cell in results(made)["cells"] if cell["setting"] == setting]
+        cells = [cell for cell in cells_of(results(made)) if cell["setting"] == setting]
         assert (log["status"], log["total"], log["model"]) == ("success", 2, f"longform/offline, {setting}")
         assert {sample["completion"] for sample in log["samples"]} <= texts
         for cell in cells:
@@ -160,7 +161,7 @@ def test_beir_loads_and_evaluates_a_folder(made: str, tmp_path: Path) -> None:
     n, query_ids, _, precise, recall, precision = read_by(
         python, "-c", _BEIR, str(folder), str(folder / "runs" / "bm25.json")
     )
-    (row,) = [row for row in results(made)["retrieval"] if row["system"] == "bm25"]
+    (row,) = [row for row in by_measure(results(made), "retrieval") if row["system"] == "bm25"]
     assert n > 0
     assert query_ids
     assert precise["MAP@10"] == pytest.approx(row["MAP@10"], abs=1e-4)  # BEIR rounds to five digits
@@ -176,7 +177,7 @@ def test_tables_of_latex_have_as_many_cells_as_columns(made: str, tmp_path: Path
     assert len(tabulars) == 2  # of two judges
     for columns, body in tabulars:
         rows = [line for line in body.splitlines() if line.endswith(r"\\")]
-        assert len(rows) == 1 + len({cell["setting"] for cell in results(made)["cells"]})
+        assert len(rows) == 1 + len({cell["setting"] for cell in cells_of(results(made))})
         assert {len(re.findall(r"(?<!\\)&", row)) + 1 for row in rows} == {len(columns)}
         assert not re.search(r"(?<!\\)[%$#_^~]", body)
 

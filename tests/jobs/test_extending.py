@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from actors.storage.folder import Folder
+from jobs.results.write import read_results
 from tests.head import command, running_head
 from tests.pages import commands, files_shown, run_commands
+from tests.results import cells_of
 
 PAGE = "docs/extending.md"
 CLASSES = [file for file in files_shown(PAGE) if file.language == "python"]
@@ -58,12 +60,11 @@ def test_every_class_of_the_page_works_in_a_run_on_two_workers(folder: Path) -> 
     }
     assert scores["mentioned", "mention", "dam.txt?"] == (1.0, 2)
     assert scores["cited", None, "tram.txt?"] == (1.0, 1)
-    cells = run.read_json("results.json")["cells"]
+    cells = cells_of(read_results(run))
     assert {cell["judge"] for cell in cells if cell.get("mentioned") is not None} == {"mention"}
     assert {cell["cited"] for cell in cells} == {100.0}
-    results = run.read_json("results.json")
+    results = read_results(run)
     study = results["tables"]["hard_queries"]
-    assert results["own_studies"]["hard_queries"]["rows"] == study["rows"], "as versions before wrote it"
     assert [column["unit"] for column in study["columns"]] == ["text", "points", "count"]
     *queries, every = study["rows"]
     assert {row["query"]: row["scores"] for row in study["rows"]} == {"dam.txt?": 12, "tram.txt?": 12, "all": 24}
@@ -75,7 +76,7 @@ def test_every_class_of_the_page_works_in_a_run_on_two_workers(folder: Path) -> 
     assert every["coverage"]["value"] == pytest.approx(pooled)
     assert every["coverage"]["low"] < pooled < every["coverage"]["high"]
     assert study["title"] == "Hard queries"
-    assert "position" not in results
+    assert "position" not in results["tables"]
     (answer, *_) = map(json.loads, (folder / "answers/dam.txt.jsonl").read_text().splitlines())
     assert answer["asked"] == "What was built on the river, and what does it cost?"
     assert answer["answer"] in {row["text"] for row in summaries}

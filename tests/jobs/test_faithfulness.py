@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,15 @@ import pytest
 from actors.storage.folder import Folder
 from jobs import evaluate
 from jobs.results.gated import shortfall
+from jobs.results.write import read_results
 from jobs.stages.judged_texts import SEPARATOR, texts_of
 from longform.judges.kind import open_groups
 from longform.judges.kinds.support import SUPPORT
 from longform.judges.matrix import JudgedText, TargetText, groups_of
+from longform.results.cells import table_rows
 from longform.studies.schema_1 import with_tables
 from tests.jobs.planted_bench import bench
+from tests.results import checked_of
 
 SCRIPTED = "{provider: scripted, model: m, script: profile-%s}"
 METHODS = "[plain, focus-middle, hierarchical-pairwise, hierarchical-once, incremental, calibration-rotations]"
@@ -38,7 +41,7 @@ def run(url: str, out: Path, *changes: str, aligned: bool = False) -> Mapping[st
     ]
     sets = [word for change in given for word in ("--set", change)]
     assert evaluate.main(["positional_bias", "--bench", url, "--out", str(out), "--workers", "0", *sets]) == 0
-    return dict(json.loads((out / "results.json").read_text()))
+    return dict(read_results(Folder(str(out))))
 
 
 def systems(order: str = "given", method: str = "plain", more: str = "") -> str:
@@ -47,21 +50,22 @@ def systems(order: str = "given", method: str = "plain", more: str = "") -> str:
     )
 
 
-def row_of(results: Mapping[str, Any], part: str, setting: str, judge: str = "letter") -> Mapping[str, Any]:
-    (row,) = [row for row in results["faithfulness"][part] if row["setting"] == setting and row["judge"] == judge]
-    return dict(row)
+def row_of(results: Mapping[str, Any], part: str, setting: str, **named: str) -> Mapping[str, Any]:
+    wanted = {"judge": "letter", "setting": setting, **named}
+    (row,) = [row for row in table_rows(results, f"faithfulness_{part}") if wanted.items() <= row.items()]
+    return row
 
 
 @pytest.mark.slow
 def test_a_planted_bias_is_found_and_calibration_shrinks_it(tmp_path: Path) -> None:
     url = bench(tmp_path, n=24)
     results = run(url, tmp_path / "run", systems(method=METHODS), aligned=True)
-    plain = row_of(results, "places", "full")["faithfulness"]
-    merged = row_of(results, "places", "full/calibration-rotations")["faithfulness"]
-    assert "U-shaped" in plain["index"]["shape"]
-    assert plain["index"]["p"] < 0.01
-    assert merged["index"]["spread"] < plain["index"]["spread"] / 2
-    settings = {row["setting"] for row in results["faithfulness"]["cells"]}
+    plain = row_of(results, "shapes", "full", measure="faithfulness")
+    merged = row_of(results, "shapes", "full/calibration-rotations", measure="faithfulness")
+    assert "U-shaped" in plain["shape"]
+    assert plain["p"] < 0.01
+    assert merged["spread"] < plain["spread"] / 2
+    settings = {row["setting"] for row in checked_of(results)}
     assert len(settings) == 6
     summaries = Folder(str(tmp_path / "run")).read("summaries", columns=["method", "step"]).to_pylist()
     kept = {(row["method"], row["step"]) for row in summaries}
@@ -69,7 +73,8 @@ def test_a_planted_bias_is_found_and_calibration_shrinks_it(tmp_path: Path) -> N
     again = run(url, tmp_path / "run", systems(method=METHODS), aligned=True)
     last_call = Folder(str(tmp_path / "run")).read_json("run.json")["last_call"]
     assert {stage["rows"] for stage in last_call["stages"]} == {0}
-    assert again["faithfulness"] == results["faithfulness"]
+    names = [name for name in results["tables"] if name.startswith("faithfulness")]
+    assert {name: again["tables"][name] for name in names} == {name: results["tables"][name] for name in names}
 
 
 def test_judges_that_answer_yes_or_no_find_a_planted_bias_and_no_other(tmp_path: Path) -> None:
@@ -92,14 +97,20 @@ def test_judges_that_answer_yes_or_no_find_a_planted_bias_and_no_other(tmp_path:
     out = tmp_path / "run"
     given = ["positional_bias", "--bench", bench(tmp_path, n=30), "--out", str(out)]
     assert evaluate.main([*given, *(word for change in sets for word in ("--set", change))]) == 0
-    found = json.loads((out / "results.json").read_text())["faithfulness"]
-    assert {(row["judge"], row["by"]) for row in found["attributed"]} == {("told", "told"), ("word", "shipped aligner")}
-    assert {row["judge"] for row in found["cells"]} == {"told", "word"}  # the aligner judges nothing
-    for row in found["places"]:
-        curve, index = row["faithfulness"]["curve"], row["faithfulness"]["index"]
-        assert all(point["value"] < 99 for point in curve)
-        assert ("U-shaped" in index["shape"]) == (row["summarizer"] == "u")
-        assert (index["p_holm"] < 0.05) == (row["summarizer"] == "u")
+    found = read_results(Folder(str(out)))
+    assert {(row["judge"], row["by"]) for row in table_rows(found, "faithfulness_attribution")} == {
+        ("told", "told"),
+        ("word", "shipped aligner"),
+    }
+    assert {row["judge"] for row in checked_of(found)} == {"told", "word"}  # the aligner judges nothing
+    curves, shapes = (
+        [row for row in table_rows(found, f"faithfulness_{part}") if row["measure"] == "faithfulness"]
+        for part in ("curves", "shapes")
+    )
+    assert all(row["value"]["value"] < 99 for row in curves)
+    for row in shapes:
+        assert ("U-shaped" in row["shape"]) == (row["summarizer"] == "u")
+        assert (row["p_holm"] < 0.05) == (row["summarizer"] == "u")
     text = (out / "report" / "report.md").read_text()
     assert "If that is another judge, the first one still says how faithful the sentences are." in text
     assert "| word (scripted) | shipped aligner |" in text
@@ -119,9 +130,8 @@ def test_lengths_judge_each_pair_once_and_against_the_documents_given(tmp_path: 
     assert sorted(len(documents) for documents in by_summary.values()) == sorted([1, 2, 3, 4, 5] * 2)
     calls = {row["call_id"] for row in verdicts}
     assert len(calls) < len(verdicts)  # one call serves every length that says the sentence
-    for row in results["faithfulness"]["lengths"]:
-        assert [point["n_documents"] for point in row["lengths"]] == [1, 2, 3, 4, 5]
-    assert {row["judge"] for row in results["faithfulness"]["lengths"]} == {"letter", "other", "both"}
+    lengths = [(row["judge"], row["n_documents"]) for row in table_rows(results, "faithfulness_lengths")]
+    assert sorted(lengths) == sorted(product(("letter", "other", "both"), (1, 2, 3, 4, 5)))
 
 
 def assert_means(rows: Sequence[Mapping[str, Any]], mean: str, members: Sequence[str]) -> None:

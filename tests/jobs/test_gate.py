@@ -15,6 +15,7 @@ from jobs.command import FAILURES_ABOVE_THRESHOLD, USAGE, WORSE
 from jobs.gate import main as gate
 from jobs.ingest import main as ingest
 from jobs.judge import main as judge
+from longform.results.cells import table_rows
 from tests.jobs.answers.town import answers, write_corpus
 from tests.jobs.answers.town import town as town_bench
 
@@ -64,7 +65,7 @@ def test_worse_answers_fail_against_a_file_of_earlier_ones(town: Town, capsys: p
     out = str(town.folder / "worse-run")
     assert town.judge(town.worse, "--out", out, "--against", town.good, "--json") == WORSE
     found = json.loads(capsys.readouterr().out)["gate"]
-    failed = {(one["system"], one["measure"]) for one in found["checks"] if one["verdict"] == "failed"}
+    failed = {(one["system"], one["measure"]) for one in table_rows(found, "checks") if one["verdict"] == "failed"}
     assert failed == {("notes, unknown", "coverage"), ("notes, unknown", "joint")}
     assert found["failed"] == 2
     assert gate([out, "--against", f"{out}-baseline"]) == WORSE

@@ -13,9 +13,11 @@ from jobs.evaluations.answers import default_out, table
 from jobs.ingest import main as ingest
 from jobs.judge import main
 from jobs.results.documents import kept_documents
+from jobs.results.write import read_results
 from jobs.status import main as status
 from longform.judges.matrix import BEST
 from tests.jobs.answers.town import EMPTY, N_ANSWERS, OUT_OF_RANGE, TOPICS, town, write_answers, write_corpus
+from tests.results import cells_of, checked_of
 
 
 class Judged(NamedTuple):
@@ -30,19 +32,19 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Judged:
     words = [str(write_answers(folder / "answers.jsonl")), "--bench", town(), "--workers", "0"]
     assert main(words) == 0
     run = Folder(default_out(words[0]))
-    return Judged(words, run, run.read_json("results.json"))
+    return Judged(words, run, read_results(run))
 
 
 def cells(results: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    return {cell["summarizer"]: cell for cell in results["cells"]}
+    return {cell["summarizer"]: cell for cell in cells_of(results)}
 
 
 def support(results: dict[str, Any]) -> dict[str, float]:
-    return {row["summarizer"]: row["faithfulness"]["value"] for row in results["faithfulness"]["cells"]}
+    return {row["summarizer"]: row["faithfulness"]["value"] for row in checked_of(results)}
 
 
 def test_sixty_answers_are_judged(judged: Judged) -> None:
-    assert sum(cell["n_summaries"] for cell in judged.results["cells"]) == N_ANSWERS
+    assert sum(cell["n_summaries"] for cell in cells_of(judged.results)) == N_ANSWERS
 
 
 def test_scores_follow_what_the_answers_say(judged: Judged) -> None:
@@ -94,7 +96,7 @@ def test_the_share_of_supported_sentences_is_counted_by_the_answers_of_verdicts(
             own = sentences.setdefault(summaries[row["summary_id"]], {})
             place = (row["summary_id"], row["unit_index"])
             own[place] = own.get(place, False) or row["answer"] == "supported"
-    shown = {row["summarizer"]: row["supported"]["value"] for row in judged.results["faithfulness"]["cells"]}
+    shown = {row["summarizer"]: row["supported"]["value"] for row in checked_of(judged.results)}
 
     assert shown == pytest.approx({name: 100 * sum(own.values()) / len(own) for name, own in sentences.items()})
     lines = table(judged.results)
@@ -112,7 +114,7 @@ def test_the_report_says_what_is_not_known(judged: Judged) -> None:
     rows = {row["summarizer"]: row for row in judged.results["elsewhere"]}
     assert rows["agent"]["documents"] == {"named": 10}
     assert rows["rumours"]["n_empty"] == 1
-    assert judged.results["faithfulness"]["places"] == []
+    assert "faithfulness_shapes" not in judged.results["tables"]
     assert "No more are checked: nothing is said of places" in page
 
 
@@ -122,7 +124,7 @@ def test_a_second_call_redoes_nothing_and_tells_the_same(judged: Judged, capsys:
 
     told = capsys.readouterr()
     again = json.loads(told.out)
-    assert again["cells"] == judged.results["cells"]
+    assert cells_of(again) == cells_of(judged.results)
     assert [problem["line"] for problem in again["outputs"]["problems"]] == [OUT_OF_RANGE, EMPTY]
     assert f"line {OUT_OF_RANGE}: warning: [99]" in told.err
     assert {name: judged.run.sizes(name) for name in before} == before
@@ -164,7 +166,7 @@ def test_a_benchmark_without_insights_lets_support_be_told(tmp_path: Path, capsy
     told = capsys.readouterr().out
     assert "No query that is answered has insights: coverage, citations and their joint score cannot be told." in told
     assert "rag, unknown has no answer to 9 queries of the benchmark (q1, q2, q3, q4, q5, ...)" in told
-    results = json.loads((tmp_path / "a-judged" / "results.json").read_text())
+    results = read_results(Folder(str(tmp_path / "a-judged")))
     assert support(results)["rag"] > 75
 
 
@@ -186,7 +188,7 @@ def test_many_documents_are_no_reason_to_leave_support_out(tmp_path: Path) -> No
     write_lines(tmp_path / "a.jsonl", answers)
     assert main([str(tmp_path / "a.jsonl"), "--bench", str(tmp_path / "bench"), "--workers", "0"]) == 0
 
-    results = json.loads((tmp_path / "a-judged" / "results.json").read_text())
+    results = read_results(Folder(str(tmp_path / "a-judged")))
     found = {name: (one["sentences_supported"], one["supported_elsewhere"]) for name, one in cells(results).items()}
     assert found == {"right": (100.0, 0.0), "wrong": (100.0, 100.0), "none": (100.0, None)}
     verdicts = Folder(str(tmp_path / "a-judged")).read("verdicts")
@@ -210,7 +212,7 @@ def test_refusals_and_languages_without_labels_are_told(tmp_path: Path, capsys: 
     language = "Written in Chinese: 1 of 1 answers of foreign, unknown: these judges (offline-people-vectors, offline)"
     assert language in told
     assert language in (tmp_path / "a-judged" / "report" / "report.md").read_text()
-    results = json.loads((tmp_path / "a-judged" / "results.json").read_text())
+    results = read_results(Folder(str(tmp_path / "a-judged")))
     found, supported = cells(results), support(results)
     assert {name: cell["refused"] for name, cell in found.items()} == pytest.approx(
         {"plain": 0, "careful": 50, "refuser": 100, "foreign": 0}

@@ -10,6 +10,9 @@ import pytest
 
 from actors.storage.folder import Folder
 from jobs.evaluate import main
+from jobs.results.write import read_results
+from longform.results.cells import table_rows
+from tests.results import cells_of
 
 JUDGE = "{kind: chat, repeats: %d, chat: {provider: scripted, model: m, script: wavering}}"
 
@@ -31,8 +34,7 @@ def verdicts(run: Path) -> list[dict[str, Any]]:
 
 
 def results(run: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((run / "results.json").read_text())
-    return found
+    return dict(read_results(Folder(str(run))))
 
 
 def test_each_repeat_is_a_call_and_has_verdicts_and_scores_of_its_own(run: Path) -> None:
@@ -47,7 +49,7 @@ def test_each_repeat_is_a_call_and_has_verdicts_and_scores_of_its_own(run: Path)
 
 def test_the_report_has_the_judges_agreement_with_itself_and_one_score_a_summary(run: Path) -> None:
     found = results(run)
-    (row,), (cell,) = found["retest"], found["cells"]
+    (row,), (cell,) = table_rows(found, "retest"), cells_of(found)
 
     rows = verdicts(run)
     pairs: dict[tuple[str, str], set[str]] = {}

@@ -30,7 +30,7 @@ from jobs.gate import main as gate
 from jobs.report import main as report
 from jobs.results.live import LiveReport, RunRows, judged_so_far, publish
 from jobs.results.run_status import run_status, stored_so_far
-from jobs.results.write import retire
+from jobs.results.write import read_results, retire
 from jobs.stages.items import Source
 from jobs.stages.runner import RECEIPTS_A_COMMIT
 from jobs.status import watch
@@ -182,7 +182,7 @@ def test_a_live_report_shows_exactly_the_judged_queries_and_the_runs_own_report_
     assert (ended["state"], ended["live_report"], ended["live_report_reason"]) == ("ended", None, None)
     final = html(run / "report")
     assert not any("This run goes on" in page or "refresh" in page for page in final.values())
-    assert "so_far" not in json.loads((run / "results.json").read_text())
+    assert "so_far" not in read_results(Folder(str(run)))
     assert [path.name for path in (run / "report" / "live").iterdir()] == ["index.html"]
     assert "0; url=../index.html" in (run / "report" / "live" / "index.html").read_text()
     capsys.readouterr()

@@ -17,6 +17,8 @@ from jobs.evaluate import main
 from jobs.evaluations.replay import Replay, ReplaySettings, replay
 from jobs.ingest import main as ingest
 from jobs.stages.cluster import Cluster
+from longform.results.cells import table_rows
+from tests.results import cells_of
 
 CLUSTER = Cluster(address=None, workers=0)
 PARTS = {"story": ("msrs_story", 8), "meeting": ("msrs_meet", 3)}
@@ -38,7 +40,7 @@ def test_replay_has_the_released_ratings_and_scores(part: tuple[str, str], relea
     settings = ReplaySettings(resamples=100, measures=scales)
     results = replay(bench, str(tmp_path / "run"), settings, cluster=CLUSTER)
     expected = json.loads((released / "msrs" / name / "expected_scores.json").read_text())
-    found = {(cell["setting"], cell["summarizer"]): cell for cell in results["cells"]}
+    found = {(cell["setting"], cell["summarizer"]): cell for cell in cells_of(results)}
     assert found.keys() == {(one["setting"], one["model"]) for one in expected}
     for one in expected:
         cell = found[one["setting"], one["model"]]
@@ -47,12 +49,13 @@ def test_replay_has_the_released_ratings_and_scores(part: tuple[str, str], relea
         assert cell["geval_1_5"] == pytest.approx(one["geval_percent"] / 20, abs=1e-9)
         assert cell["geval_01"] == pytest.approx((one["geval_percent"] / 20 - 1) / 4, abs=1e-9)
         assert cell["bertscore_released"] == pytest.approx(one["bert_f1_percent"], abs=1e-9)
-    families = {family["measure"]: family for family in results["comparisons"]}
-    assert list(families) == ["reference_rating", "geval_x20", "bertscore_released"]
-    for family in families.values():
-        assert family["groups"][0][0] == family["reference"] == "gpt-4o, oracle"
-    alone = ["gpt-4o, oracle"] in families["geval_x20"]["groups"]
-    assert alone == all(row["finding"] == "worse" for row in families["geval_x20"]["rows"])
+    groups = [(row["measure"], row["systems"]) for row in table_rows(results, "comparisons_groups")]
+    families = {family["measure"]: family["reference"] for family in table_rows(results, "comparisons_families")}
+    assert families == dict.fromkeys(("reference_rating", "geval_x20", "bertscore_released"), "gpt-4o, oracle")
+    for measure in families:
+        assert next(systems for of, systems in groups if of == measure)[0] == "gpt-4o, oracle"
+    findings = {row["finding"] for row in table_rows(results, "comparisons") if row["measure"] == "geval_x20"}
+    assert (("geval_x20", ["gpt-4o, oracle"]) in groups) == (findings == {"worse"})
     report = Folder(str(tmp_path / "run")).read_bytes("report/report.md").decode()
     assert "Groups of systems that cannot be told apart, all pairs tested together" in report
 
@@ -110,22 +113,23 @@ def test_scores_of_the_released_outputs_are_those_of_the_release(
     document = ended([config, "--bench", bench, "--out", str(tmp_path / "run"), *changes], capsys)
     found = {
         (cell["axes"]["retriever"], cell["summarizer"]): [cell["rouge_1_released"], cell["rouge_2_released"]]
-        for cell in document["cells"]
+        for cell in cells_of(document)
     }
     scores = json.loads((released / "msrs" / name / "expected_scores.json").read_text())
     expected = {(one["setting"], one["model"]): [one["rouge1_f_mean"], one["rouge2_f_mean"]] for one in scores}
     assert found.keys() == expected.keys()
     for key, values in expected.items():
         assert found[key] == pytest.approx(values, abs=1e-6), key
-    for row in document["rouge_bootstrap"]:
+    bootstrapped = table_rows(document, "rouge_bootstrap")
+    for row in bootstrapped:
         mean = expected[row["setting"].partition("/")[0], row["summarizer"]][row["measure"] == "rouge_2_released"]
         assert row["mean"] == pytest.approx(mean, abs=1e-6)
         assert row["mid"] == pytest.approx(mean, abs=0.2)
         assert row["low"] < mean < row["high"]
-    assert len(document["rouge_bootstrap"]) == 2 * len(expected)
-    shipped = {(one["axes"]["retriever"], one["summarizer"]): one["bertscore_released"] for one in document["cells"]}
+    assert len(bootstrapped) == 2 * len(expected)
+    shipped = {(one["axes"]["retriever"], one["summarizer"]): one["bertscore_released"] for one in cells_of(document)}
     assert shipped == pytest.approx({(one["setting"], one["model"]): one["bert_f1_percent"] for one in scores})
-    assert document["unscored"] == []
+    assert document["run"]["unscored"] == []
     with gzip.open(released / "msrs" / name / "outputs.jsonl.gz", "rt") as lines:
         n_outputs = sum(1 for _ in lines)
-    assert sum(cell["n_summaries"] - cell["n_failed"] for cell in document["cells"]) == n_outputs
+    assert sum(cell["n_summaries"] - cell["n_failed"] for cell in cells_of(document)) == n_outputs

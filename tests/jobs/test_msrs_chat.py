@@ -15,6 +15,7 @@ from jobs.evaluate import main
 from jobs.ingest import main as ingest
 from longform.errors import UsageError
 from longform.rehearsal.settings import FakeSettings
+from tests.results import cells_of
 
 TOPICS = ("lighthouse", "orchard", "glacier")
 ONLY = ["--set", "retrievers=[bm25,oracle,none]", "--workers", "0", "--no-vectors", "--json"]
@@ -67,12 +68,12 @@ def test_all_arms_are_rows_of_one_table(
 ) -> None:
     chat = "{provider: scripted, model: gpt-4o, script: obedient}"
     found = ended(config, bench, tmp_path, chat, capsys)
-    rouge = {cell["setting"].partition("/")[0]: cell["rouge_1"] for cell in found["cells"]}
+    rouge = {cell["setting"].partition("/")[0]: cell["rouge_1"] for cell in cells_of(found)}
     assert rouge.keys() == {"bm25", "bm25+scored", "oracle", "oracle+best", "none"}
     assert rouge["oracle"] > rouge["none"] > 0
     assert min(rouge["bm25"], rouge["bm25+scored"], rouge["oracle+best"]) > rouge["none"]
-    assert all(cell["n_judged"] and 20 <= cell["geval_x20"] <= 100 for cell in found["cells"])
-    assert all(cell["n_failed"] == 0 for cell in found["cells"])
+    assert all(cell["n_judged"] and 20 <= cell["geval_x20"] <= 100 for cell in cells_of(found))
+    assert all(cell["n_failed"] == 0 for cell in cells_of(found))
     asked = Folder(str(tmp_path)).read("summaries", columns=["retriever", "prompt_version"]).to_pylist()
     prompts = {row["retriever"]: row["prompt_version"].split("@")[0] for row in asked}
     assert prompts["none"] == "answer_from_memory"
@@ -88,8 +89,8 @@ def test_a_server_is_asked_with_the_settings_of_the_paper(
     with fake_process(FakeSettings(delay_s=0.0)) as url:
         chat = f"{{model: fake, base_url: '{url}', seed: 1}}"
         found = ended("msrs_story_chat", bench, tmp_path / "a", chat, capsys)
-    assert [cell["n_failed"] for cell in found["cells"]] == [0] * 5
-    assert all(cell["n_judged"] for cell in found["cells"])
+    assert [cell["n_failed"] for cell in cells_of(found)] == [0] * 5
+    assert all(cell["n_judged"] for cell in cells_of(found))
 
 
 def test_memory_is_refused_where_documents_are_retrieved() -> None:

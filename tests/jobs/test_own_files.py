@@ -15,6 +15,7 @@ from actors.storage.folder import Folder
 from jobs.ingest import main
 from tests.longform.formats.test_texts import HTML, docx, pdf
 from tests.quickstart_files import write_quickstart
+from tests.results import cells_of
 
 ROOT_USER = os.geteuid() == 0
 
@@ -287,7 +288,7 @@ def test_answers_to_a_corpus_without_insights_are_judged_by_its_documents(capsys
     capsys.readouterr()
     assert judge(["answers", "--bench", "bench", "--out", "run", "--workers", "0", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    cells = {cell["summarizer"]: cell for cell in found["cells"]}
+    cells = {cell["summarizer"]: cell for cell in cells_of(found)}
     assert (cells["rag"]["cited_support"], cells["agent"]["cited_support"]) == (100.0, 50.0)
     assert cells["agent"]["sentences_cited"] == 50.0
     report = Path("run/report/report.md").read_text()

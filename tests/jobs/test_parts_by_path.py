@@ -22,6 +22,7 @@ from actors.chat.model import CallContext
 from actors.judges.opening import make_judge, named_kind
 from actors.storage.folder import Folder
 from jobs import aggregate, export, ingest
+from jobs.results.write import read_results
 from longform.formats.names import EXPORTS, FORMATS
 from longform.halls import HALLS
 from longform.judges.kind import Group
@@ -56,7 +57,7 @@ def run(tmp_path: Path) -> Path:
 
 
 def results(run: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((run / "results.json").read_text())["tables"]
+    found: dict[str, Any] = read_results(Folder(str(run)))["tables"]
     return found
 
 

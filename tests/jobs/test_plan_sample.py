@@ -13,6 +13,7 @@ from jobs.evaluate import main as evaluate
 from jobs.plan_sample import main
 from longform.metrics.power import clusters_for_difference, clusters_for_interval, critical_at, detectable
 from longform.report.answers import WIDTH
+from longform.results.cells import table_rows
 from tests.made.demo import two_haystacks
 
 N_QUERIES = 12  # of `two_haystacks`
@@ -39,8 +40,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> str:
 def planned(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, Any]]:
     capsys.readouterr()
     assert main([*words, "--json"]) == 0
-    rows: list[dict[str, Any]] = json.loads(capsys.readouterr().out)["rows"]
-    return rows
+    return table_rows(json.loads(capsys.readouterr().out), "sample_plan")
 
 
 def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
@@ -69,7 +69,7 @@ def test_two_systems_are_planned_with_their_own_spread(run: str, capsys: pytest.
     pairs = [("bm25", "keywords"), ("oracle", "bm25"), ("keywords", "oracle")]
     spreads = [planned(capsys, run, "--measure", "joint", "--systems", *pair)[0]["spread"] for pair in pairs]
     (all_pairs,) = planned(capsys, run, "--measure", "joint")
-    assert all_pairs["systems"] is None
+    assert all_pairs.get("systems") is None
     assert all_pairs["spread"] == pytest.approx(sorted(spreads)[1])
     assert len(set(spreads)) == 3
 
@@ -91,7 +91,7 @@ def test_what_cannot_be_planned_is_refused_with_what_was_expected(
     assert "found no such system" in refused(capsys, run, "--systems", "bm25", "nobody")
     assert "expected two systems" in refused(capsys, run, "--systems", "bm25", "bm25")
     assert "expected a finished run" in refused(capsys, str(tmp_path))
-    (tmp_path / "results.json").write_text(json.dumps({"pairwise": []}))
+    (tmp_path / "results.json").write_text(json.dumps({"schema": 2, "run": {}, "tables": {}}))
     assert "two systems or more" in refused(capsys, str(tmp_path))
     results = Folder(run).read_json("results.json")
     for plan in results["tables"]["pairwise_plans"]["rows"]:

@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 
+from actors.storage.folder import Folder
 from jobs import evaluate
+from jobs.results.write import read_results
+from longform.results.cells import table_rows
 from tests.jobs.planted_bench import bench
 from tests.soak import ONLY_IN_SOAK
 
@@ -75,8 +78,8 @@ def test_a_run_of_the_recommended_size_finds_the_u_and_no_other(
     (tmp_path / "whole").mkdir()
     arguments = ["positional_bias", "--bench", bench(tmp_path / "whole", n=size), "--out", str(tmp_path / "run")]
     assert evaluate.main([*arguments, *given(TOLD, WORD), "--workers", "0"]) == 0
-    found = json.loads((tmp_path / "run" / "results.json").read_text())["faithfulness"]
-    shapes = {(row["judge"], row["summarizer"]): row["faithfulness"]["index"]["shape"] for row in found["places"]}
+    rows = table_rows(read_results(Folder(str(tmp_path / "run"))), "faithfulness_shapes")
+    shapes = {(row["judge"], row["summarizer"]): row["shape"] for row in rows if row["measure"] == "faithfulness"}
     assert shapes == {
         (judge, writer): "U-shaped" if writer == "u" else "not distinguishable from flat"
         for judge in ("told", "word")

@@ -19,8 +19,10 @@ from jobs.evaluate import main as evaluate
 from jobs.ingest import main as ingest
 from jobs.judge import main as judge_outputs
 from longform.errors import UsageError
+from longform.results.cells import table_rows
 from tests.jobs.answers.town import town, write_corpus
 from tests.pages import commands, files_shown, printed
+from tests.results import cells_of, checked_of
 
 SYSTEM = {"retriever": "full", "budget_tokens": None, "summarizer": "offline"}
 CONFIGURATION = {
@@ -115,7 +117,7 @@ def test_verdicts_on_sentences_are_those_of_evaluate(bench: longform.Benchmark, 
         for row in stored:
             assert found.probabilities[number[row["target_id"]], row["unit_index"]] == row["probability"]
         totals.append(found.faithfulness)
-    (cell,) = (one for one in run.results["faithfulness"]["cells"] if one["judge"] == "support")
+    (cell,) = (one for one in checked_of(run.results) if one["judge"] == "support")
 
     mean = sum(one.total for one in totals) / sum(one.n for one in totals)
     assert cell["faithfulness"]["value"] == pytest.approx(100 * mean, abs=1e-9)
@@ -142,11 +144,11 @@ def test_systems_and_comparisons_are_those_of_the_results(run: longform.Run) -> 
     (checked,) = (one for one in systems if one["judge"] == "support")
     of_coverage = [one for one in systems if one is not checked]
 
-    assert [one["coverage"] for one in of_coverage] == [cell["coverage"] for cell in run.results["cells"]]
-    (cell,) = (one for one in run.results["faithfulness"]["cells"] if one["judge"] == "support")
+    assert [one["coverage"] for one in of_coverage] == [cell["coverage"] for cell in cells_of(run.results)]
+    (cell,) = (one for one in checked_of(run.results) if one["judge"] == "support")
     assert checked["sentences_supported"] == cell["supported"]["value"]
     assert {"coverage_low", "coverage_high", "retriever", "order"} <= set(run.systems.column_names)
-    assert run.comparisons.num_rows == sum(len(one["rows"]) for one in run.results["comparisons"])
+    assert run.comparisons.num_rows == len(table_rows(run.results, "comparisons"))
     assert {"difference", "low", "high", "p", "finding"} <= set(run.comparisons.column_names)  # also without a row
 
 
@@ -156,7 +158,7 @@ def test_frames_have_the_scores_and_the_names_of_the_results(run: longform.Run) 
 
     assert {row[:3]: pytest.approx(row[3]) for row in total.iter_rows()} == {
         (cell["judge"], cell["summarizer"], cell["setting"]): cell["coverage"]
-        for cell in run.results["cells"]
+        for cell in cells_of(run.results)
         if cell.get("coverage") is not None
     }
     assert run.frames.verdicts.select(pl.len()).collect().item() == run.verdicts.num_rows
@@ -197,7 +199,9 @@ def test_compare_has_the_numbers_of_the_command(folder: Path, run: longform.Run)
     assert compare([str(folder / "run"), str(other), "--out", str(folder / "compared")]) == 0
     written = json.loads((folder / "compared/compare.json").read_text())
     assert found.document == written
-    assert found.differences.column("difference").to_pylist() == [row["difference"] for row in written["tests"]]
+    assert found.differences.column("difference").to_pylist() == [
+        row["difference"] and row["difference"]["value"] for row in table_rows(written, "differences")
+    ]
     assert any(found.differences.column("difference").to_pylist())
     assert "bullets" in found.settings.column("key").to_pylist()
     assert " ".join(str(found).split()).startswith(found.conclusion[0])

@@ -15,11 +15,14 @@ from actors.storage.folder import Folder
 from jobs.evaluations.replay import ReplaySettings, replay
 from jobs.evaluations.stored import aggregate
 from jobs.ingest import ingest
+from jobs.results.write import read_results
 from jobs.stages.cluster import Cluster
 from longform.errors import UsageError
 from longform.repair.twins import LABEL
+from longform.results.cells import table_rows
 from tests.made import released as released_runs
 from tests.made.released import NAMED, news
+from tests.results import cells_of, value_of
 
 CLUSTER = Cluster(address=None, workers=0)
 FEW = ReplaySettings(resamples=200, compare_with=NAMED)
@@ -52,17 +55,17 @@ def few(released: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, 
     bench, out = str(folder / "bench"), str(folder / "run")
     ingest("summhay", [str(folder / "topic_news5.json")], bench)
     results = replay(bench, out, FEW, cluster=CLUSTER)
-    assert len(results["cells"]) > 3
+    assert len(cells_of(results)) > 3
     return bench, Folder(out), results
 
 
 def read(run: Path) -> tuple[Folder, dict[str, Any]]:
-    return Folder(str(run)), json.loads((run / "results.json").read_text())
+    return Folder(str(run)), read_results(Folder(str(run)))
 
 
 def test_every_released_cell_is_reproduced(replayed: tuple[Folder, dict[str, Any]], released: Path) -> None:
     expected = json.loads((released / "summhay" / "expected_cells_pooled.json").read_text())
-    found = {(cell["setting"], cell["summarizer"]): cell for cell in replayed[1]["cells"]}
+    found = {(cell["setting"], cell["summarizer"]): cell for cell in cells_of(replayed[1])}
 
     assert len(found) == len(expected) == 78
     for cell in expected:
@@ -72,14 +75,22 @@ def test_every_released_cell_is_reproduced(replayed: tuple[Folder, dict[str, Any
 
 
 def test_intervals_hold_their_values(replayed: tuple[Folder, dict[str, Any]]) -> None:
-    for cell in replayed[1]["cells"]:
+    for cell in cells_of(replayed[1]):
         for measure, (low, high) in cell["intervals"].items():
             assert low <= cell[measure] <= high
 
 
+def by_order(results: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Summarizer -> its score by each order of documents, and how much it is moved."""
+    found: dict[str, dict[str, Any]] = {}
+    for row in table_rows(results, "position"):
+        found.setdefault(row["summarizer"], {"sensitivity": row["sensitivity"]})[row["order"]] = value_of(row["score"])
+    return found
+
+
 def test_gpt_4o_reads_the_bottom_best_and_gemini_is_least_moved(replayed: tuple[Folder, dict[str, Any]]) -> None:
     """The paper's table 3 on all haystacks; its direction holds on these two for GPT-4o."""
-    rows = {row["summarizer"]: row for row in replayed[1]["position"]}
+    rows = by_order(replayed[1])
 
     assert rows["gpt-4o"]["bottom"] > rows["gpt-4o"]["top"] > rows["gpt-4o"]["given"]
     assert rows["gpt-4o"]["sensitivity"] > rows["gemini-1.5-pro"]["sensitivity"]
@@ -91,7 +102,7 @@ def test_table_3_is_that_of_the_released_labels(replayed: tuple[Folder, dict[str
     joint = {(cell["summarizer"], cell["setting"]): cell["joint"] for cell in cells}
     keys = {"top": "fl-ctxt-sort", "middle": "fl-ctxt-middle", "bottom": "fl-ctxt-rev-sort", "given": "full"}
 
-    rows = {row["summarizer"]: row for row in replayed[1]["position"]}
+    rows = by_order(replayed[1])
 
     assert sorted(rows) == ["claude3-opus", "gemini-1.5-pro", "gpt-4o"]
     for model, row in rows.items():
@@ -102,7 +113,7 @@ def test_table_3_is_that_of_the_released_labels(replayed: tuple[Folder, dict[str
 
 
 def test_unlinked_bullets_are_counted_by_class(replayed: tuple[Folder, dict[str, Any]]) -> None:
-    rows = replayed[1]["failure_modes"]
+    rows = table_rows(replayed[1], "failure_modes")
     counted = sum(row["n_bullets"] for row in rows)
 
     assert counted == replayed[0].read("units").num_rows
@@ -117,14 +128,14 @@ def test_what_is_said_of_a_difference_is_what_its_interval_says(
 ) -> None:
     """156 systems with their twins, 16 queries: differences reach 50 points, and chance cannot make them."""
     for _, results in (replayed, repaired):
-        (family,) = results["comparisons"]
-        assert (family["n_clusters"], family["cluster"], len(family["rows"])) == (16, "query", 77)
-        for row in family["rows"]:
-            alike = row["low"] <= 0 <= row["high"]
+        (family,), rows = (table_rows(results, name) for name in ("comparisons_families", "comparisons"))
+        assert (family["n_clusters"], family["cluster"], len(rows)) == (16, "query", 77)
+        for row in rows:
+            alike = row["difference"]["low"] <= 0 <= row["difference"]["high"]
             assert (row["finding"] == "not distinguishable") == alike == (row["p"] > 0.05)
-    found = Counter(row["finding"] for row in repaired[1]["comparisons"][0]["rows"])
+    found = Counter(row["finding"] for row in table_rows(repaired[1], "comparisons"))
     assert found["worse"] > found["not distinguishable"] > 0
-    assert all(row["joint"]["finding"] == "better" for row in repaired[1]["repair"]["rows"])
+    assert {row["finding"] for row in table_rows(repaired[1], "repair") if row["measure"] == "joint"} == {"better"}
 
 
 @pytest.mark.slow
@@ -152,8 +163,8 @@ def test_repaired_citations_stand_beside_originals_with_the_same_coverage(
 ) -> None:
     """Released systems cite far fewer documents than support their bullets."""
     run, results = repaired
-    cells = {(cell["setting"], cell["summarizer"]): cell for cell in results["cells"]}
-    before = {(cell["setting"], cell["summarizer"]): cell for cell in replayed[1]["cells"]}
+    cells = {(cell["setting"], cell["summarizer"]): cell for cell in cells_of(results)}
+    before = {(cell["setting"], cell["summarizer"]): cell for cell in cells_of(replayed[1])}
     pairs = [(cells[key], cells[key[0], f"{key[1]}, {LABEL}"]) for key in before]
 
     assert len(cells) == 2 * len(before)
@@ -168,7 +179,7 @@ def test_second_replay_redoes_nothing(few: tuple[str, Folder, dict[str, Any]]) -
     again = replay(bench, run.url, FEW, cluster=CLUSTER)
 
     assert sum(stage["rows"] for stage in again["run"]["last_call"]["stages"]) == 0
-    assert again["cells"] == before["cells"]
+    assert cells_of(again) == cells_of(before)
 
 
 def test_aggregate_scores_again_what_partial_coverage_counts(
@@ -180,4 +191,4 @@ def test_aggregate_scores_again_what_partial_coverage_counts(
     after = aggregate(str(own), ["partial_score=0"], cluster=CLUSTER)
 
     assert [stage["name"] for stage in after["run"]["last_call"]["stages"]] == ["score"]
-    assert all(a["coverage"] < b["coverage"] for a, b in zip(after["cells"], before["cells"], strict=True))
+    assert all(a["coverage"] < b["coverage"] for a, b in zip(cells_of(after), cells_of(before), strict=True))

@@ -14,6 +14,7 @@ from jobs.stages.cluster import Cluster
 from longform.errors import UsageError
 from longform.formats.rows import HaystackRows, ShippedRow
 from longform.records import Query, Target, TargetKind
+from tests.results import cells_of
 
 CLUSTER = Cluster(address=None, workers=0)
 
@@ -45,7 +46,7 @@ def bench(folder: Path, kind: TargetKind, answers: Sequence[Sequence[str | None]
 def cell(folder: Path, kind: TargetKind, answers: Sequence[Sequence[str | None]]) -> dict[str, Any]:
     settings = ReplaySettings(resamples=100)
     results = replay(bench(folder / "bench", kind, answers), str(folder / "run"), settings, cluster=CLUSTER)
-    (found,) = results["cells"]
+    (found,) = cells_of(results)
     return dict(found)
 
 

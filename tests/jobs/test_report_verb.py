@@ -14,6 +14,7 @@ from jobs.report import main
 from jobs.stages.cluster import Cluster
 from tests.longform.report.pages import long_texts
 from tests.made.demo import two_systems
+from tests.results import by_measure, cells_of
 
 FILES: dict[str, list[dict[str, Any]]] = {
     "documents": [{"doc_id": "a", "text": "It cost 5."}, {"doc_id": "b", "text": "It cost 5, said Ann."}],
@@ -47,12 +48,12 @@ def replayed(tmp_path: Path) -> tuple[Path, dict[str, Any]]:
 def test_snapshots_make_a_curve_and_only_the_last_a_cell(replayed: tuple[Path, dict[str, Any]]) -> None:
     results = replayed[1]
 
-    assert [(p["minutes"], p["coverage"], round(p["joint"], 1)) for p in results["curve"]] == [
+    assert [(p["minutes"], p["coverage"], round(p["joint"], 1)) for p in by_measure(results, "curve")] == [
         (10.0, 50.0, 0.0),
         (20.0, 100.0, 66.7),
         (30.0, 100.0, 100.0),
     ]
-    assert [(cell["n_summaries"], cell["joint"]) for cell in results["cells"]] == [(1, 100.0)]
+    assert [(cell["n_summaries"], cell["joint"]) for cell in cells_of(results)] == [(1, 100.0)]
 
 
 def test_pages_of_a_finished_run_are_the_same_pages(

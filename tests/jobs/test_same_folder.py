@@ -13,6 +13,7 @@ import yaml
 from actors.ledger.ledger import Ledger
 from actors.storage.folder import Folder
 from jobs import aggregate, evaluate
+from jobs.results.write import read_results
 from jobs.stages import split
 from tests.jobs.run_content import copy_runs
 
@@ -124,7 +125,7 @@ def test_a_call_that_does_nothing_keeps_what_the_work_cost(again: Runs) -> None:
     report = (Path(again.out) / "report" / "report.md").read_text()
     assert "| retrieve | " in report
     assert "0 new rows; all 4 pieces were there" in report
-    assert json.loads((Path(again.out) / "results.json").read_text())["run"]["stages"] == before["stages"]
+    assert read_results(Folder(again.out))["run"]["stages"] == before["stages"]
 
 
 def test_work_of_a_command_that_was_killed_is_told_as_untold(again: Runs) -> None:

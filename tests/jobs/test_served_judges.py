@@ -11,6 +11,7 @@ import pytest
 
 from actors.storage.folder import Folder
 from jobs.evaluate import main
+from jobs.results.write import read_results
 from tests.serve.served import judges_app
 from tests.serving import running
 
@@ -73,7 +74,7 @@ def test_verdicts_are_those_of_the_workers_and_the_card_comes_with_them(bench: s
     record = Folder(str(run)).read_json("run.json")
     told = record["served"]["served coverage"]
     assert record["config"]["judges"]["served coverage"]["version"] == told["version"]
-    cards = {row["judge"]: row["card"] for row in Folder(str(run)).read_json("results.json")["judges"]}
+    cards = {row["judge"]: row["card"] for row in read_results(Folder(str(run)))["judges"]}
     assert cards["served coverage"] == cards["here coverage"] == told["card"] is not None
 
 

@@ -14,8 +14,11 @@ from actors.storage.folder import Folder
 from jobs.evaluate import main
 from jobs.files.outputs import BARE, copy_benchmark
 from jobs.ingest import main as ingest
+from jobs.results.write import read_results
+from longform.results.cells import table_rows
 from tests.jobs.answers.town import TOPICS, answers, town
 from tests.made.store import copied
+from tests.results import by_measure, cells_of
 
 CHAT = {"provider": "scripted", "model": "scripted", "script": "obedient"}
 CONFIG: dict[str, Any] = {
@@ -51,7 +54,7 @@ def run(tmp_path: Path, bench: str, *words: str, **changes: Any) -> int:
 
 
 def results(tmp_path: Path) -> dict[str, Any]:
-    return dict(Folder(str(tmp_path / "run")).read_json("results.json"))
+    return dict(read_results(Folder(str(tmp_path / "run"))))
 
 
 def test_they_stand_beside_what_the_run_writes_and_are_marked(tmp_path: Path, bench: str) -> None:
@@ -59,7 +62,7 @@ def test_they_stand_beside_what_the_run_writes_and_are_marked(tmp_path: Path, be
     assert run(tmp_path, bench, systems=systems) == 0
 
     found = results(tmp_path)
-    cells = {(cell["summarizer"], cell["setting"]): cell for cell in found["cells"]}
+    cells = {(cell["summarizer"], cell["setting"]): cell for cell in cells_of(found)}
     assert set(cells) == {("scripted", "bm25"), ("notes", "unknown"), ("agent", "unknown"), ("person", "unknown")}
     assert {key for key, cell in cells.items() if cell.get("elsewhere")} == set(cells) - {("scripted", "bm25")}
     assert cells["person", "unknown"]["n_summaries"] == len(TOPICS)  # the last snapshot counts
@@ -72,13 +75,13 @@ def test_they_stand_beside_what_the_run_writes_and_are_marked(tmp_path: Path, be
     assert "scripted, bm25 (written elsewhere)" not in page
     frontier = page.partition("## Quality beside cost")[2].partition("\n## ")[0]
     assert "| notes (written elsewhere) | unknown |" in frontier
-    assert {row["retriever"] for row in found["retrieval"] if "retriever" in row} <= {"bm25"}
+    assert {row["retriever"] for row in table_rows(found, "retrieval")} <= {"bm25"}
 
 
 def test_snapshots_make_the_curve_over_minutes(tmp_path: Path, bench: str) -> None:
     assert run(tmp_path, bench) == 0
 
-    points = {row["minutes"]: row["coverage"] for row in results(tmp_path)["curve"]}
+    points = {row["minutes"]: row["coverage"] for row in by_measure(results(tmp_path), "curve")}
     assert points == {10.0: 0.0, 20.0: 50.0, 30.0: 50.0, 40.0: 100.0}
 
 
@@ -88,7 +91,7 @@ def test_their_citations_are_repaired_and_told_as_written_elsewhere(tmp_path: Pa
     systems = [*CONFIG["systems"], {"retriever": "bm25", "budget_tokens": 200, "summarizer": "scripted"}]
     assert run(tmp_path, bench, "--citations", citations, judges=judges, systems=systems) == 0
 
-    cells = {cell["summarizer"]: cell for cell in results(tmp_path)["cells"]}
+    cells = {cell["summarizer"]: cell for cell in cells_of(results(tmp_path))}
     twin = next(cell for cell in cells.values() if cell["twin_of"] == "agent")
     assert cells["agent"]["precision"] == 75.0
     assert twin["precision"] > 90.0
@@ -109,7 +112,7 @@ def test_a_chat_model_judges_them_and_the_plan_counts_its_calls(
     planned = {stage["stage"]: stage["calls"] for stage in json.loads(capsys.readouterr().out)["stages"]}
     assert planned == {"judge chat": 20, "check checks": 40}  # an insight a call; 2 sentences by 2 documents
     assert run(tmp_path, bench, judges=judges, summarizers=writers) == 0
-    assert {cell["summarizer"] for cell in results(tmp_path)["cells"]} == {"agent"}
+    assert {cell["summarizer"] for cell in cells_of(results(tmp_path))} == {"agent"}
 
 
 @pytest.mark.parametrize(
@@ -154,7 +157,7 @@ def news(released: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def judged_as_gpt_4o(tmp_path: Path, bench: str) -> dict[tuple[str, str], dict[str, Any]]:
     assert run(tmp_path, bench, judges={"offline-gpt-4o": {"kind": "offline", "calibration": "gpt-4o"}}) == 0
-    return {(cell["summarizer"], cell["setting"]): cell for cell in results(tmp_path)["cells"]}
+    return {(cell["summarizer"], cell["setting"]): cell for cell in cells_of(results(tmp_path))}
 
 
 @pytest.mark.slow

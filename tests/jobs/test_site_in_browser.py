@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import os
 import re
-from itertools import combinations
 from operator import mul
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,9 @@ from urllib.parse import parse_qs
 
 import pytest
 
+from actors.storage.folder import Folder
+from jobs.results.write import read_results
+from longform.results.cells import table_rows
 from tests.jobs.site_walks import (
     CHOSEN,
     CUT,
@@ -133,9 +134,9 @@ def _stands(href: str, names: set[str], page: Any) -> bool:
 def test_the_first_screen_says_what_to_decide_by(run: Path, browse: Any) -> None:
     """All three sentences, the facts and the head of the figure stand above the fold."""
     page = browse(run / "report" / "index.html")
-    results = json.loads((run / "results.json").read_text())
+    results = read_results(Folder(str(run)))
     sentences = [item.inner_text() for item in page.locator(".findings li").all()]
-    reference = results["comparisons"][0]["reference_system"]
+    reference = table_rows(results, "comparisons_families")[0]
     assert len(sentences) == 3
     assert sentences[0].startswith((reference["summarizer"], reference["setting"]))
     assert "agrees with people about as well as" in sentences[2]
@@ -305,13 +306,11 @@ def test_tables_filter_choose_sort_and_copy_what_they_show(run: Path, browse: An
 
 
 def test_a_reader_compares_any_pair_with_any_reference(run: Path, browse: Any) -> None:
-    results = json.loads((run / "results.json").read_text())
-    family = next(one for one in results["pairwise"] if one["measure"] == "coverage")
-    names = [one["system"] for one in family["systems"]]
-    low, high = sorted((names.index(FIRST.in_tables), names.index(SECOND.in_tables)))
-    place = [*combinations(range(len(names)), 2)].index((low, high))
-    difference = family["pairs"]["difference"][place]
-    difference = difference if names[low] == FIRST.in_tables else -difference
+    results = read_results(Folder(str(run)))
+    ends, both = ("one", "other"), {FIRST.in_tables, SECOND.in_tables}
+    rows = [row for row in table_rows(results, "pairwise") if row["measure"] == "coverage"]
+    pair = next(row for row in rows if {row[end] for end in ends} == both)
+    difference = pair["difference"]["value"] * (1 if pair["one"] == FIRST.in_tables else -1)
 
     page = browse(run / "report" / "comparisons.html")
     page.get_by_label("Measure").select_option(f"coverage ({JUDGE})")
@@ -325,7 +324,7 @@ def test_a_reader_compares_any_pair_with_any_reference(run: Path, browse: Any) -
     assert f"{MINUS if difference >= 0 else '+'}{told}" in sentence.inner_text()
     page.get_by_text("All systems against B").click()
     against = page.locator(".pair-chooser tbody tr")
-    assert against.count() == len(names) - 1
+    assert against.count() == len({row[end] for row in rows for end in ends}) - 1
     row = against.filter(has=page.get_by_role("rowheader", name=SECOND.in_tables, exact=True))
     assert row.locator("td").nth(1).inner_text() == f"{MINUS if difference >= 0 else '+'}{abs(difference):.1f}"
 

@@ -18,6 +18,7 @@ from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.command.calling import Calling
 from jobs.evaluate import main as evaluate
+from jobs.results.write import read_results
 from jobs.stages.cluster import Cluster
 from jobs.synthesis.model_synthesis import Synthesis, read_config
 from jobs.synthesize_models import main, synthesize_with_models
@@ -26,6 +27,7 @@ from longform.records import gold_documents
 from longform.rehearsal.settings import FakeSettings
 from tests.jobs.attempts import counted_attempts
 from tests.jobs.killing import Command, Fake, bill, until
+from tests.results import cells_of
 from tests.soak import ONLY_IN_SOAK
 
 SIZES = {"subtopics": 3, "insights": 3, "least_insights": 2, "documents": 8, "words": 60}
@@ -99,8 +101,8 @@ def test_a_run_on_it_is_scored_and_its_report_says_how_far_to_trust_it(bench: st
     few = ["--limit", "2", "--workers", "0"]
     assert evaluate([str(tmp_path / "made.yaml"), "--bench", bench, "--out", str(run), *few]) == 0
 
-    results = json.loads((run / "results.json").read_text())
-    assert results["cells"]
+    results = read_results(Folder(str(run)))
+    assert cells_of(results)
     assert results["synthesis"] == Folder(bench).read_json("synthesis.json")
     assert results["benchmark_tables"] == Folder(bench).read_json("tables.json")
     page = (run / "report" / "report.md").read_text()

@@ -1,70 +1,45 @@
 """
-Results as versions before 0.7 had them, a key for each study: written beside the tables for one release, read always.
+Results as versions before 0.7 wrote them, a key for each study: read as the tables that results have now.
 
-A row of a table is a row of its old form, in which an estimate is a mapping; a few had another shape.
+A row of a table was a row of its older form, in which an estimate is a mapping; a few had another shape.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from longform.measures import SHIPPED
 from longform.results.aggregate import models_tables
-from longform.results.cells import CELLS, FAILURES, MEASURES, listed_in
+from longform.results.cells import CELLS
 from longform.results.elsewhere import elsewhere_tables
 from longform.results.judges import judges_tables
 from longform.results.order_dependence import order_table
-from longform.results.repaired_examples import with_example_rows
-from longform.studies import calls, curve, facets, failure_modes, key_points, repair, retest, rouge_bootstrap
-from longform.studies.schema_1.cells import cells_before, of_cells
-from longform.studies.schema_1.costs import calls_before, cost_before, of_cost
-from longform.studies.schema_1.differences import (
-    comparisons_before,
-    of_comparisons,
-    of_pairwise,
-    of_retrieval_pairs,
-    pairs_before,
+from longform.studies import (
+    calls,
+    cost,
+    curve,
+    facets,
+    failure_modes,
+    faithfulness,
+    key_points,
+    position,
+    repair,
+    retest,
+    retrieval,
+    retrieval_against_generation,
+    rouge_bootstrap,
 )
-from longform.studies.schema_1.faithful import (
-    CHECKED,
-    faithfulness_before,
-    of_faithfulness,
-    of_position,
-    position_before,
-)
-from longform.studies.schema_1.rankings import (
-    AGAINST,
-    CORRELATED,
-    against_before,
-    of_against,
-    of_retrieval,
-    repair_before,
-    retrieval_before,
-)
-from longform.studies.schema_1.rows import Json, Rows, by_measure, of_measures, rows_in, with_axes, without_axes
+from longform.studies.schema_1.cells import of_cells, without_axes
+from longform.studies.schema_1.differences import of_comparisons, of_pairwise, of_retrieval_pairs
 from longform.tables.packed import unpacked
 from longform.tables.table import Table, table_of
 
-
-def as_before(tables: Mapping[str, Json], users: Collection[str] = ()) -> dict[str, Any]:
-    """
-    Return what the *tables* of `results.json`, by name, were in older results.
-
-    *users* are the names of studies that users brought, which may be those of shipped ones.
-    """
-    found: dict[str, Any] = {}
-    for name, content in tables.items():
-        if name in _BEFORE and name not in users:
-            found[name] = _BEFORE[name](tables)
-        elif name not in LOWER:
-            own = found.setdefault("own_studies", {})
-            own[name] = {key: content[key] for key in ("title", "told", "rows")}
-    if CELLS in tables:
-        found["per_summary_cells"] = cells_before(tables, "per_summary")
-    return found
+Row = Mapping[str, Any]
+Rows = list[dict[str, Any]]
 
 
-def with_tables(results: Json) -> dict[str, Any]:
+def with_tables(results: Row) -> dict[str, Any]:
     """Return results of an older version with the tables that they lack."""
     there = unpacked(results.get("tables") or {})
     for name, made in _AFTER.items():
@@ -84,47 +59,126 @@ def with_tables(results: Json) -> dict[str, Any]:
     return {**results, "tables": there} if there else dict(results)
 
 
-def key_points_before(tables: Mapping[str, Json]) -> dict[str, Rows]:
-    judges = rows_in("key_points_judges")(tables)
-    pairs = [{**row, "swapped": [pair.split(" with ") for pair in row["swapped"]]} for row in judges]
-    return {"systems": rows_in("key_points")(tables), "judges": pairs}
-
-
-def of_key_points(found: Mapping[str, Any]) -> list[Table]:
+def of_key_points(found: Row) -> list[Table]:
     judges = [{**row, "swapped": [" with ".join(pair) for pair in row["swapped"]]} for row in found["judges"]]
     return key_points.tables(found["systems"], judges)
 
 
-def of_curve(rows: Sequence[Mapping[str, Any]]) -> list[Table]:
-    return [curve.table(by_measure(rows, [column.name for column in curve.table([]).columns]))]
+def of_curve(rows: Sequence[Row]) -> list[Table]:
+    known = {"axes", *(column.name for column in curve.table([]).columns)}
+    return [
+        curve.table(
+            [
+                {**{one: value for one, value in row.items() if one in known}, "measure": name, "score": row[name]}
+                for row in rows
+                for name in row
+                if name not in known
+            ]
+        )
+    ]
 
 
-_BEFORE: Mapping[str, Callable[[Mapping[str, Json]], Any]] = {
-    "order_independent": lambda tables: [
-        {name: value for name, value in row.items() if name != "aside"} for row in rows_in("order_independent")(tables)
-    ],
-    "comparisons": comparisons_before,
-    "pairwise": pairs_before("pairwise"),
-    "retrieval_pairs": pairs_before("retrieval_pairs"),
-    CELLS: cells_before,
-    MEASURES: lambda tables: listed_in({"tables": tables}),
-    "position": position_before,
-    "faithfulness": faithfulness_before,
-    "retrieval": retrieval_before,
-    AGAINST: against_before,
-    repair.NAME: repair_before,
-    "retest": rows_in("retest"),
-    "facets": rows_in("facets", "facets_lengths"),
-    "key_points": key_points_before,
-    "curve": of_measures("curve"),
-    "failure_modes": lambda tables: [
-        with_axes({name: value for name, value in row.items() if name != "order"}, order=row.get("order"))
-        for row in rows_in("failure_modes")(tables)
-    ],
-    "rouge_bootstrap": rows_in("rouge_bootstrap"),
-    "calls": calls_before,
-    "cost": cost_before,
-}
+def of_position(rows: Sequence[Row]) -> list[Table]:
+    def score(row: Row, order: str) -> Any:
+        low, high = (row.get("intervals") or {}).get(order, (None, None))
+        value = row.get(order)
+        return value if low is None else {"value": value, "low": low, "high": high, "n": 0}  # not known
+
+    known = {"system", "intervals", "reasons", *position.ORDERS}
+    return [
+        position.table(
+            [
+                {
+                    "reference": "random",
+                    "compared": ["top", "bottom"],
+                    **{name: value for name, value in without_axes(row).items() if name not in known},
+                    "setting": row["system"],
+                    "scores": {order: found for order in position.ORDERS if (found := score(row, order)) is not None},
+                }
+                for row in rows
+            ]
+        )
+    ]
+
+
+def of_faithfulness(found: Row) -> list[Table]:
+    if "attributed" in found:
+        return faithfulness.tables(found)
+    parts = ("attributed", "places", "orders", "lengths", "alignment", "permutations", "not_applicable")
+    made = faithfulness.tables({**found, **dict.fromkeys(parts, ()), "attribution": None, "against_plain": ()})
+    told = "These results were made by an older version; `longform evaluate` on the same run makes them again."
+    return [table._replace(told=f"{told}\n\n{table.told}") for table in made]
+
+
+_RANKERS = ("dataset", "system", "retriever", "reranker", "budget_tokens", "cut_share", "in_sample")
+
+
+def of_retrieval(rows: Sequence[Row]) -> list[Table]:
+    return [retrieval.table([one for row in rows for one in _by_ranking_measure(row)])]
+
+
+def _by_ranking_measure(row: Row) -> Iterator[dict[str, Any]]:
+    intervals = row.get("intervals") or {}
+    for measure in [name for name in row if name not in (*_RANKERS, "intervals", "reasons")]:
+        low, high = intervals.get(measure) or (None, None)
+        score = {"value": row[measure], "low": low, "high": high, "n": 0}  # how many queries was not said
+        yield {**{name: row.get(name) for name in _RANKERS}, "measure": measure, "score": score}
+
+
+_UNIT_OF = {measure.name: measure.unit for measure in SHIPPED}
+
+
+def of_against(found: Row) -> list[Table]:
+    systems = [
+        {
+            **{name: row[name] for name in ("dataset", "summarizer", "setting", "left_out")},
+            **row["retrieval"],
+            "k": found["k"],
+            "unit": _UNIT_OF.get(cell["measure"], "points"),
+            **cell,
+        }
+        for row in found["systems"]
+        for cell in row["generation"]
+    ]
+    return retrieval_against_generation.tables(systems, found["correlations"], k=found["k"])
+
+
+def of_cost(found: Row) -> list[Table]:
+    points: Rows = []
+    for one in found["frontiers"]:
+        shared = {name: one[name] for name in ("judge", "dataset", "measure", "cluster")}
+        shared |= {
+            "currency": cost.TITLES[one["currency"]],
+            "cost_unit": cost.STATED[one["currency"]],
+            "quality_unit": "points",
+        }
+        for point in one["points"]:
+            place = cost.FRONTIER if point["on_frontier"] else cost.BEATEN
+            kept = {name: value for name, value in point.items() if name != "on_frontier"}
+            points.append({**shared, **kept, "place": place})
+        for left in one["left_out"]:
+            summarizer, _, setting = left["system"].partition(", ")
+            points.append({**shared, "summarizer": summarizer, "setting": setting, "left_out": left["reason"]})
+    return cost.tables(points, found.get("systems", []), found["judges"])
+
+
+def of_repair(found: Row) -> list[Table]:
+    """Return the tables of repair, whose examples had documents as `number` and `right`, and scores in `f1`."""
+    same = ("kind", "summarizer", "setting", "summary_id", "repaired_id", "bullet", "insight")
+    examples = [
+        {
+            **{name: one[name] for name in same},
+            **dict(zip(("f1_before", "f1_after"), one["f1"], strict=True)),
+            **{side: [str(cited["number"]) for cited in one[side]] for side in ("before", "after")},
+            "gold": list(map(str, one["gold"])),
+            "evidence_document": one["evidence"] and one["evidence"]["number"],
+            "evidence": one["evidence"] and one["evidence"]["text"],
+        }
+        for one in found["examples"]
+    ]
+    return repair.tables({**found, "examples": examples}) or []
+
+
 _AFTER: Mapping[str, Callable[[Any], Sequence[Table]]] = {
     "comparisons": of_comparisons,
     "pairwise": of_pairwise,
@@ -132,8 +186,8 @@ _AFTER: Mapping[str, Callable[[Any], Sequence[Table]]] = {
     "position": of_position,
     "faithfulness": of_faithfulness,
     "retrieval": of_retrieval,
-    AGAINST: of_against,
-    repair.NAME: lambda found: repair.tables(with_example_rows(found)) or [],
+    "retrieval_against_generation": of_against,
+    "repair": of_repair,
     "retest": lambda rows: [retest.table(rows)],
     "facets": facets.tables,
     "key_points": of_key_points,
@@ -146,17 +200,4 @@ _AFTER: Mapping[str, Callable[[Any], Sequence[Table]]] = {
     "elsewhere": elsewhere_tables,
     "several_models": models_tables,
 }
-LOWER = frozenset(
-    {
-        *("comparisons_families", "comparisons_groups", "retrieval_pairs_best"),
-        *(f"{name}_{end}" for name in ("pairwise", "retrieval_pairs") for end in ("systems", "families", "plans")),
-        *("facets_lengths", "key_points_judges", "elsewhere", "several_models", "order_independent"),
-        *("judges", "judges_perturbed", CELLS, MEASURES, FAILURES),
-        *(f"{AGAINST}_{level}" for level in CORRELATED),
-        *(repair.CHANGES, repair.CITATIONS, repair.EXAMPLES),
-        *("calls_planned", "missing_ledgers", "cost_systems", "cost_judges"),
-        *(f"{name}{end}" for name in CHECKED.values() for end in ("", "_untested", "_curves")),
-        *(f"{CHECKED['lengths']}_tokens{end}" for end in ("", "_curves")),
-    }
-)
-"""Tables whose rows stand under the name of another, or that are no studies."""
+"""Key of older results -> what makes the tables of its content."""

@@ -1,4 +1,4 @@
-"""Cells and measures as older results had them: a wide row for each system, judge and data set."""
+"""Cells and measures of older results, which had a wide row for each system, judge and data set."""
 
 from __future__ import annotations
 
@@ -9,22 +9,15 @@ from longform.measures import default_names, named
 from longform.metrics.cited_support import SHARE
 from longform.metrics.faithfulness import Merging
 from longform.metrics.measure import Measure, described
-from longform.results.cells import CELLS, KEY, Averaged, CellRow, listed_in, systems_in
+from longform.results.cells import CELLS, KEY
 from longform.studies import cells
-from longform.studies.schema_1.rows import Json, without_axes
-from longform.tables.table import CUT, SYSTEM, Table
+from longform.tables.table import AXES, CUT, SYSTEM, Table
 
 Row = Mapping[str, Any]
 _FACTS = {fact.column.name: fact.column.unit for fact in cells.FACTS}
 
 
-def cells_before(tables: Mapping[str, Json], averaged: Averaged = "value") -> list[CellRow]:
-    """Return systems with measures that did not stand in the study of faithfulness alone."""
-    own = [row["name"] for row in listed_in({"tables": tables})]
-    return [row for row in systems_in({"tables": tables}, averaged) if any(name in row for name in own)]
-
-
-def of_cells(results: Json) -> list[Table]:
+def of_cells(results: Row) -> list[Table]:
     """Return the cells of results that have them; measures that none lists are those of coverage."""
     measures, of_support = results.get("measures") or [], list[Measure]()
     if "measures" not in results and results.get(CELLS):
@@ -51,6 +44,13 @@ def of_cells(results: Json) -> list[Table]:
         cells.measures_table(measures, of_support),
         *cells.failures(failed),
     ]
+
+
+def without_axes(row: Row) -> dict[str, Any]:
+    """Return a row whose columns of its setting, which stood together, stand by themselves."""
+    kept = {name: value for name, value in row.items() if name not in ("axes", "order")}
+    axes, names = row.get("axes") or {}, {column.name for column in AXES}
+    return {**kept, **{name: value for name, value in axes.items() if name in names}}
 
 
 def _key(row: Row) -> tuple[Any, ...]:

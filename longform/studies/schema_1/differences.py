@@ -1,69 +1,25 @@
-"""Comparisons with one system and pairs of systems or rankers as older results had them."""
+"""Comparisons with one system and pairs of systems or rankers, of families as older results had them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-from longform.results.pairs import WANTED
 from longform.studies import comparisons, pairwise, retrieval_pairs
-from longform.studies.schema_1.rows import Json, Rows, by_key, rows_in
 from longform.tables.table import Table
 
+Json = Mapping[str, Any]
+Rows = list[dict[str, Any]]
 _OLD = "Its systems were compared by an older rule; longform aggregate RUN compares them again."
 _KEY = ("judge", "dataset", "measure")
-_PLANNED = ("n", "spread", "power", "level", "critical", "detectable", "detectable_in_family")
 _BOUNDS = ("difference", "low", "high", "n_clusters")
 _REFERENCE = ("summarizer", "setting")
-
-
-def comparisons_before(tables: Mapping[str, Json]) -> Rows:
-    rows, groups = (_by_family(rows_in(name)(tables)) for name in (comparisons.NAME, comparisons.GROUPS))
-    return [
-        {
-            **{name: value for name, value in row.items() if name in _OF_FAMILY},
-            "reference_system": _system(row),
-            "reference_in_sample": bool(row.get("in_sample")),
-            "groups": [group["systems"] for group in groups.get(_family(row), ())] or None,
-            "plan": _plan({name.removeprefix("plan_"): value for name, value in row.items() if "plan_" in name}),
-            "rows": [_compared(one) for one in rows.get(_family(row), ())],
-        }
-        for row in rows_in(comparisons.FAMILIES)(tables)
-    ]
-
-
 _OF_FAMILY = (
     *_KEY, "chosen", "n_systems", "n_ordered", "without_score", "cluster", "n_clusters", "n_sign_changes", "reference",
     "reference_score", "reference_same", "tied", "n_tests",
 )  # fmt: skip
-
-
-def _family(row: Json) -> tuple[Any, ...]:
-    return tuple(row.get(name) for name in _KEY)
-
-
-def _by_family(rows: Rows) -> dict[tuple[Any, ...], Rows]:
-    return {_family(own[0]): own for own in by_key(rows, _KEY)}
-
-
-def _system(row: Json) -> Json | None:
-    return {name: row[name] for name in _REFERENCE} if row.get("summarizer") is not None else None
-
-
 _WANTED = {"interval": "for_interval", "difference": "for_difference", "family": "for_difference_in_family"}
-
-
-def _plan(row: Json) -> Json | None:
-    """Return a plan whose wanted sizes stand together."""
-    if row.get("n") is None:
-        return None
-    wanted = [
-        {"size": size, **{name: row[f"{column}_{size:g}"] for column, name in _WANTED.items()}}
-        for size in WANTED
-        if f"interval_{size:g}" in row
-    ]
-    return {**{name: row[name] for name in _PLANNED}, "wanted": wanted}
 
 
 def _flat(plan: Json | None) -> dict[str, Any]:
@@ -75,13 +31,6 @@ def _flat(plan: Json | None) -> dict[str, Any]:
         if name in one
     ]
     return {**{name: value for name, value in (plan or {}).items() if name != "wanted"}, **dict(wanted)}
-
-
-def _compared(row: Json) -> dict[str, Any]:
-    difference = row["difference"]
-    kept = {name: row[name] for name in ("system", *_REFERENCE, "same", "score", "p", "p_alone", "finding")}
-    bounds = dict(zip(_BOUNDS, (difference[name] for name in ("value", "low", "high", "n")), strict=True))
-    return {**kept, **bounds, "in_sample": bool(row.get("in_sample"))}
 
 
 def of_comparisons(families: Sequence[Json]) -> list[Table]:
@@ -116,50 +65,6 @@ def _row_of(row: Json, key: Json) -> dict[str, Any]:
 
 
 # ---------------------------------------------------------------- pairs
-
-
-def pairs_before(name: str) -> Callable[[Mapping[str, Json]], Rows]:
-    """Return what makes the older form of the pairs under a *name*."""
-
-    def before(tables: Mapping[str, Json]) -> Rows:
-        parts = [_by_family(rows_in(f"{name}{end}")(tables)) for end in ("", "_systems", "_plans")]
-        families = rows_in(f"{name}_families")(tables)
-        return [_pairs_before(row, *(of.get(_family(row), []) for of in parts)) for row in families]
-
-    return before
-
-
-def _pairs_before(row: Json, pairs: Rows, systems: Rows, plans: Rows) -> dict[str, Any]:
-    best = None
-    if row["leader"] is not None:
-        named = any(one["standing"] == pairwise.BEST for one in systems)
-        best = {"leader": row["leader"], "named": named, "p": row["leader_p"]}
-    return {
-        **{name: value for name, value in row.items() if name not in ("leader", "leader_p")},
-        "pairs": None if row["left_out"] else _pair_columns(pairs, row["n_clusters"]),
-        "plan": _plan(plans[0]) if plans else None,
-        "best": best,
-        "systems": [_system_before(one) for one in systems],
-    }
-
-
-def _pair_columns(pairs: Rows, n_clusters: int) -> dict[str, Any]:
-    found = [row["difference"] for row in pairs]
-    n = [one["n"] for one in found]
-    return {
-        "difference": [one["value"] for one in found],
-        "half": [None if one["low"] is None else (one["high"] - one["low"]) / 2 for one in found],
-        **{name: [row[name] for row in pairs] for name in ("p", "p_alone")},
-        "n_clusters": None if all(one == n_clusters for one in n) else n,
-    }
-
-
-def _system_before(row: Json) -> dict[str, Any]:
-    if "summarizer" not in row:
-        return {"system": row["system"], "score": row["score"]}
-    with_best = None if row["standing"] is None else row["standing"] != pairwise.BEATEN
-    kept = {name: row[name] for name in ("system", *_REFERENCE, "same", "score", "letters")}
-    return {**kept, "with_best": with_best}
 
 
 def of_pairwise(families: Sequence[Json]) -> list[Table]:

@@ -10,6 +10,7 @@ import pytest
 from actors.storage.folder import Folder
 from jobs.evaluate import main
 from jobs.ingest import main as ingest
+from tests.results import cells_of
 
 
 @pytest.fixture
@@ -52,7 +53,7 @@ def test_a_query_without_a_text_fails_and_its_gold_free_prompt_is_empty(
     capsys.readouterr()
     assert main(arguments(tmp_path, bench, "m")) == 0
     results = json.loads(capsys.readouterr().out)
-    (cell,) = results["cells"]
+    (cell,) = cells_of(results)
     assert (cell["rouge_1"], cell["n_summaries"], cell["n_failed"]) == (100.0, 2, 1)
     rows = Folder(str(tmp_path / "run")).read("summaries", columns=["query_id", "failure"]).to_pylist()
     assert {row["query_id"]: row["failure"] for row in rows} == {"1": None, "2": "not_shipped"}

@@ -12,6 +12,7 @@ from actors.storage.folder import Folder
 from jobs.aggregate import main as aggregate
 from jobs.evaluate import main as evaluate
 from jobs.results import evaluated, write
+from jobs.results.write import read_results
 from tests.jobs.planted_bench import bench
 
 CONFIG = {
@@ -53,12 +54,12 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_second_call_makes_no_results_again(run: Path, written: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    first = json.loads((run / "run" / "results.json").read_text())
+    first = read_results(Folder(str(run / "run")))
     capsys.readouterr()
     assert call(run) == 0
     assert written == []
     assert "1 system on 2 queries" in capsys.readouterr().out
-    assert json.loads((run / "run" / "results.json").read_text()) == first
+    assert read_results(Folder(str(run / "run"))) == first
 
 
 def forget_page(run: Path) -> None:

@@ -22,6 +22,7 @@ from longform.rehearsal.settings import FakeSettings
 from longform.settings.chat import ChatSettings
 from longform.settings.experiment import Experiment
 from tests.made.demo import one_haystack
+from tests.results import cells_of
 
 PRICES = """
 date: 2026-01-01
@@ -94,7 +95,7 @@ def test_stages_find_every_reply_in_the_ledger_at_the_price_of_a_batch(bench: st
     assert verdicts["failure"].null_count == verdicts.num_rows
 
     second = run("second")
-    assert second["cells"] == first["cells"]
+    assert cells_of(second) == cells_of(first)
     assert counters(fake) == served
 
 

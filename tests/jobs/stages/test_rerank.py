@@ -34,6 +34,7 @@ from serve.http.app import Backends, make_app
 from serve.settings import ServedCrossEncoder
 from serve.workers import CrossEncoderWorker
 from tests.made.demo import railway
+from tests.results import cells_of
 from tests.scores import ONE_STEP
 from tests.serving import Overloaded, running
 
@@ -59,7 +60,7 @@ def test_reranked_list_is_a_system_of_its_own(tmp_path: Path, save_cross_encoder
         cluster=Cluster(address=None, workers=0), calling=Calling("test", ledger=str(tmp_path / "ledger")), limit=2,
     )  # fmt: skip
 
-    assert {cell["setting"] for cell in results["cells"]} == {"own+bm25", "own+bm25+tiny"}
+    assert {cell["setting"] for cell in cells_of(results)} == {"own+bm25", "own+bm25+tiny"}
     rows = Folder(str(tmp_path / "run")).read("rankings").to_pylist()
     for query in {row["query_id"] for row in rows}:
         before, after = (

@@ -22,14 +22,13 @@ from longform.report.first_page import forest
 from longform.report.scores import groups_column
 from longform.report.sections import sections
 from longform.results.aggregate import Averaging
-from longform.results.cells import systems_in
+from longform.results.cells import systems_in, table_rows
 from longform.results.differences import NOT_DISTINGUISHABLE
 from longform.results.evidence import Evidence
 from longform.studies.cells import tables as tables_of_cells
 from longform.studies.comparisons import Comparisons
 from longform.studies.cost import Cost
 from longform.studies.pairwise import Pairwise
-from longform.studies.schema_1 import as_before
 from tests.frames import FramesOf, SummaryInfo, contents_of, spent_of
 
 SCORE = 0.7  # of a tie
@@ -97,44 +96,44 @@ def of_scores(scores: Any, better: Better, order: list[str], twins: list[bool]) 
     found = {table.name: table.as_json() for own in made for table in own}
     return {
         "title": "t", "aggregate": "pooled", "judges": [{"judge": "j", "card": None, "scale": None}],
-        "tables": found, **as_before(found),
+        "tables": found,
     }  # fmt: skip
 
 
 def claims(results: Any) -> Iterator[tuple[str, str, str, str]]:
     """Yield (one, other, what is said of the one beside the other, where it is said)."""
-    for family in results["comparisons"]:
-        for row in family["rows"]:
-            told = {"better": "better", "worse": "worse", NOT_DISTINGUISHABLE: "alike"}.get(row["finding"], "alike")
-            yield row["system"], family["reference"], told, "comparison"
-        for one, other in combinations([one for group in family["groups"] or [] for one in group], 2):
-            if one != other and any({one, other} <= {*group} for group in family["groups"]):
-                yield one, other, "alike", "groups"
-    for family in results["pairwise"]:
-        yield from claims_of_pairs(family)
+    for row in table_rows(results, "comparisons"):
+        told = {"better": "better", "worse": "worse", NOT_DISTINGUISHABLE: "alike"}.get(row["finding"], "alike")
+        yield row["system"], row["reference"], told, "comparison"
+    groups = [row["systems"] for row in table_rows(results, "comparisons_groups")]
+    for one, other in combinations([one for group in groups for one in group], 2):
+        if one != other and any({one, other} <= {*group} for group in groups):
+            yield one, other, "alike", "groups"
+    for family in table_rows(results, "pairwise_families"):
+        yield from claims_of_pairs(results, family)
     for point in results["tables"]["cost"]["rows"] if "cost" in results["tables"] else ():
         for cheaper in point.get("not_distinguishable_from") or ():
             yield f"{point['summarizer']}, {point['setting']}", cheaper, "alike", "cost"
 
 
-def claims_of_pairs(family: Any) -> Iterator[tuple[str, str, str, str]]:
-    names, pairs = [one["system"] for one in family["systems"]], family["pairs"]
+def claims_of_pairs(results: Any, family: Any) -> Iterator[tuple[str, str, str, str]]:
+    systems = {row["system"]: row for row in table_rows(results, "pairwise_systems")}
     sign = 1 if family["better"] == "higher" else -1
-    numbers = zip(pairs["difference"], pairs["half"], pairs["p"], strict=True)
-    for (one, other), (value, half, p) in zip(combinations(range(len(names)), 2), numbers, strict=True):
-        apart = half is not None and abs(value) > half
-        if half is not None:
-            assert apart == (p <= family["level"])
-        told = "alike" if not apart else "better" if sign * value > 0 else "worse"
-        yield names[one], names[other], told, "pairs"
-        letters = family["systems"][one]["letters"], family["systems"][other]["letters"]
+    for row in table_rows(results, "pairwise"):
+        one, other, difference = row["one"], row["other"], row["difference"]
+        apart = difference["low"] is not None and not difference["low"] <= 0 <= difference["high"]
+        if difference["low"] is not None:
+            assert apart == (row["p"] <= family["level"])
+        told = "alike" if not apart else "better" if sign * difference["value"] > 0 else "worse"
+        yield one, other, told, "pairs"
+        letters = systems[one]["letters"], systems[other]["letters"]
         if None not in letters:
             assert bool({*letters[0]} & {*letters[1]}) == (told == "alike"), "letters"
-    contest = [one["system"] for one in family["systems"] if one["with_best"] is not None]
+    contest = [name for name, row in systems.items() if row["standing"] is not None]
     for one, other in permutations(contest, 2):
-        if next(system["with_best"] for system in family["systems"] if system["system"] == one):
+        if systems[one]["standing"] != "no":
             yield one, other, "not worse", "perhaps best"
-        if family["best"]["named"] and family["best"]["leader"] == one:
+        if systems[one]["standing"] == "best":
             yield one, other, "better", "best"
 
 
@@ -155,13 +154,13 @@ def check(results: Any) -> None:
 
 def check_page(results: Any) -> None:
     """The first page, the column beside the scores and the page of comparisons name one best system, or none."""
-    if not results["comparisons"] or not results["pairwise"]:
+    families, compared = (table_rows(results, f"{name}_families") for name in ("comparisons", "pairwise"))
+    if not families or not compared:
         return
-    (family,), (pairs,) = results["comparisons"], results["pairwise"]
-    best = pairs["best"]
-    named = best is not None and best["named"]
-    if best is not None:
-        assert best["leader"] == family["reference"]
+    (family,), (pairs,) = families, compared
+    named = pairs["leader"] in best_of(results)
+    if pairs["leader"] is not None:
+        assert pairs["leader"] == family["reference"]
     (found,) = findings(results)
     assert named == ("it is better than " in found.best), found.best
     assert "with sources" not in f"{found.best} {found.lead}"
@@ -174,7 +173,12 @@ def check_page(results: Any) -> None:
         assert "Blue, filled: the best. Grey" in drawn[0].caption
     section = next((one for one in sections(results) if one.anchor == "table-comparisons"), None)
     shown = [row[-1].text for table in (section.tables[:1] if section else ()) for row in table.cells]
-    assert shown == [row["finding"] for row in family["rows"]]
+    assert shown == [row["finding"] for row in table_rows(results, "comparisons")]
+
+
+def best_of(results: Any) -> list[str]:
+    """Return the system that is shown to be the best, if there is one."""
+    return [row["system"] for row in table_rows(results, "pairwise_systems") if row["standing"] == "best"]
 
 
 @given(tables())
@@ -189,8 +193,8 @@ def test_a_system_scored_on_easy_queries_alone_is_not_the_best_if_others_beat_it
     scores += 0.01 * np.random.default_rng(1).random(scores.shape)
     results = of_scores(scores, "higher", ["given"] * 3, [False] * 3)
     check(results)
-    (pairs,), (found,) = results["pairwise"], findings(results)
-    assert (pairs["best"]["leader"], pairs["best"]["named"]) == ("s1, full", True)
+    (found,) = findings(results)
+    assert best_of(results) == ["s1, full"]
     assert "comes first by joint score" in found.best
     assert "s0 (80." in found.best
 
@@ -200,5 +204,4 @@ def test_ties_name_nobody(seed: int) -> None:
     scores = np.tile(np.random.default_rng(seed).random(12), (4, 1))
     results = of_scores(scores, "higher", ["given"] * 4, [False] * 4)
     check(results)
-    assert not results["pairwise"][0]["best"]["named"]
-    assert [one["with_best"] for one in results["pairwise"][0]["systems"]] == [True] * 4
+    assert [row["standing"] for row in table_rows(results, "pairwise_systems")] == ["perhaps best"] * 4

@@ -58,7 +58,7 @@ def compared(first: MadeRun, second: MadeRun, *measures: Description, pairs: Any
     values = values_of(scores, "pooled", "run", *OF, with_empty=True)
     labels, own = (first.label, second.label), {"j": measures or (JOINT,)}
     datasets = datasets_of(*sides)
-    table, _ = compare_runs(values, labels, "differences", datasets=datasets, measures=own, pairs=pairs, seed=1)
+    table = compare_runs(values, labels, "differences", datasets=datasets, measures=own, pairs=pairs, seed=1)
     rows: list[Any] = [*checked(table).rows]
     return [
         {**row, "difference": row["difference"].value, "low": row["difference"].low, "high": row["difference"].high}

@@ -18,7 +18,6 @@ from longform.results.gate import (
     check_measures,
     check_table,
     failed,
-    older_checks,
     read_threshold,
     threshold_checks,
 )
@@ -134,8 +133,8 @@ def test_a_baseline_that_is_better_fails(finding: Any, verdict: str) -> None:
         "n_queries": 3, "n_left_out": 0, "n_clusters": 3, "finding": finding,
     }  # fmt: skip
     found = baseline_checks([row], ("a", "b"))
-    (older,) = older_checks(found, KNOWN)
-    assert (older["difference"], older["low"], older["threshold"]) == (1.0, None, None)
+    (check,) = found
+    assert check["difference"] == Estimate(1.0, None, None, 3)
     checked(check_table(found))
     assert [one["verdict"] for one in found] == [verdict]
     assert bool(cannot_tell(found)) == (finding == "too few")

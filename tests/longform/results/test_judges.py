@@ -6,7 +6,7 @@ from typing import Any
 
 from longform.report.result_tables import table_sections
 from longform.results.judges import judges_tables
-from longform.studies.schema_1 import as_before, with_tables
+from longform.studies.schema_1 import with_tables
 from longform.tables.table import checked
 
 MISSING: Any = {"rows": [], "missing": {"pad": "no other text"}, "reason": None}
@@ -42,7 +42,3 @@ def test_a_card_stands_in_parts_and_below_them_how_a_judge_agrees_with_itself() 
     assert told[:2] == [("known", "r 0.62"), ("known", "label set 1")]
     assert told[2][1].startswith("no card")
     assert told[3][1].startswith("asked 2 times (20 questions): same answer again 90.0")
-
-
-def test_they_are_no_studies_of_users() -> None:
-    assert as_before(with_tables({"judges": JUDGES})["tables"]) == {}

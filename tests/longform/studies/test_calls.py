@@ -8,7 +8,7 @@ import pytest
 
 from longform.report.result_tables import table_sections
 from longform.results.calls import UNSETTLED, calls_told
-from longform.studies.schema_1 import as_before, with_tables
+from longform.studies.schema_1 import with_tables
 from tests.longform.report.pages import html, markdown
 
 HEAD = {"title": "t", "aggregate": "pooled"}
@@ -123,11 +123,6 @@ def test_plan_stands_beside_what_was_made():
     assert "Brackets: the planned interval." in table.caption
     assert "dollars, planned (no price of it)" in table.how
     assert "tokens out, made (the provider did not say)" in table.how
-
-
-def test_older_results_have_the_same_rows():
-    rows = [ROW, ROW | {"model": "other", "planned": PLANNED, "since_plan": MADE, "known_usd": 0.0}]
-    assert as_before(with_tables({"calls": rows})["tables"])["calls"] == rows
 
 
 def test_ledger_that_is_gone_is_named():

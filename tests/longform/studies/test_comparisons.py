@@ -12,9 +12,8 @@ from longform.metrics.measure import Described
 from longform.results.aggregate import Averaging
 from longform.results.pairs import PairedFamily
 from longform.settings.systems import SystemName, named_system
-from longform.studies import comparisons, pairwise
+from longform.studies import comparisons
 from longform.studies.pairwise import Systems
-from longform.studies.schema_1 import as_before
 from tests.frames import Scored, SummaryInfo, contents_of, frames_of
 
 JOINT = Described("joint")
@@ -44,19 +43,11 @@ def family_of(
 
 
 def one(summaries, *, compare_with: str | None = None, **more: Any) -> dict[str, Any]:
-    """Return a family as older results have it."""
+    """Return a family with its comparisons, the ends of each difference beside it, and its groups."""
     found = family_of(summaries, compare_with=compare_with, **more)
     family = comparisons.family(found, "named" if compare_with else "best", compare_with)
-    tables = comparisons.tables(comparisons.rows(found), [family], list(comparisons.groups(found)))
-    (before,) = as_before({table.name: table.as_json() for table in tables})["comparisons"]
-    return before
-
-
-def pairs(summaries) -> dict[str, Any]:
-    """Return the pairs of a family as older results have them."""
-    tables = pairwise.tables("pairwise", "comparisons", pairwise.parts([family_of(summaries)]))
-    (before,) = as_before({table.name: table.as_json() for table in tables})["pairwise"]
-    return before
+    rows = [{**row, **row["difference"], "difference": row["difference"]["value"]} for row in comparisons.rows(found)]
+    return {**family, "rows": rows, "groups": [group["systems"] for group in comparisons.groups(found)]}
 
 
 def test_every_difference_is_of_the_system_less_the_reference() -> None:

@@ -14,7 +14,6 @@ from longform.results.aggregate import Averaging
 from longform.results.calls import mean_spent
 from longform.results.evidence import Evidence
 from longform.studies.cost import Cost, frontier_of
-from longform.studies.schema_1 import as_before, with_tables
 from longform.tables.table import Table
 from tests.frames import FramesOf, SummaryInfo, contents_of, spent_of
 
@@ -137,15 +136,6 @@ def test_what_beats_a_system_stands_beside_its_place() -> None:
         ("frontier", None),
         ("beaten", "by: small, bm25"),
     ]
-
-
-def test_older_results_have_the_same_numbers() -> None:
-    before = as_before({table.name: table.as_json() for table in found(PARTLY_KNOWN)})
-    (frontier,) = before["cost"]["frontiers"]
-
-    assert frontier["left_out"] == [{"system": "unknown, bm25", "reason": "cost not known"}]
-    assert (frontier["currency"], [one["on_frontier"] for one in frontier["points"]]) == ("tokens", [True, True])
-    assert as_before(with_tables(before)["tables"]) == before
 
 
 def test_a_mean_is_unknown_if_a_part_of_it_is() -> None:

@@ -25,7 +25,7 @@ from longform.results.faithfulness_tables import (
 )
 from longform.settings.named_judges import SECOND_ALIGNER
 from longform.studies.faithfulness import tables
-from longform.studies.schema_1 import as_before, with_tables
+from longform.studies.schema_1 import with_tables
 from tests.longform.report.pages import html, markdown
 from tests.longform.results.test_against_plain import ALIKE, BETTER, PLAIN
 from tests.longform.results.test_alignment import study
@@ -186,15 +186,6 @@ def test_a_judge_without_a_curve_stands_in_no_table_of_alignment() -> None:
         assert [one.shown for one in made if one.name.startswith("faithfulness_alignment")] == [is_shown]
     (table,) = [one for one in made if one.name == "faithfulness_alignment"]
     assert (table.rows[0]["judge"], table.rows[0]["second"]) == ("told", SECOND_ALIGNER)
-
-
-def test_the_older_form_beside_the_tables_is_what_it_was() -> None:
-    found = json.loads(json.dumps(whole()))
-    assert len(found["places"]) > 2
-    written = as_before(json.loads(json.dumps(shown(found)["tables"])))
-    assert {name for name, value in written.items() if value} == {"faithfulness"}
-    for name, value in written["faithfulness"].items():
-        assert value == found[name], name
 
 
 def test_older_results_have_the_costs_of_systems_beside_their_faithfulness() -> None:

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from typing import Any
 
 import numpy as np
 
-from tests.longform.studies.test_comparisons import one, pairs, system
+from longform.studies import pairwise
+from tests.longform.studies.test_comparisons import family_of, one, system
+
+
+def rows(summaries: Any, table: str) -> Any:
+    made = pairwise.tables("pairwise", "comparisons", pairwise.parts([family_of(summaries)]))
+    return next(one.as_json()["rows"] for one in made if one.name == table)
 
 
 def test_a_pair_has_the_same_numbers_with_the_reference_and_in_the_chooser() -> None:
     rng = np.random.default_rng(2)
     summaries = [s for k in range(5) for s in system(f"s{k}", list(rng.uniform(0.2 * k / 4, 0.5 + 0.5 * k / 4, 12)))]
-    family, chosen = one(summaries), pairs(summaries)
-    columns = chosen["pairs"]
-    names = [row["system"] for row in chosen["systems"]]
-    reference = names.index(family["reference"])
-    assert family["n_tests"] == chosen["n_tests"] == 10
+    family, (chosen,) = one(summaries), rows(summaries, "pairwise_families")
+    pairs = {frozenset((row["one"], row["other"])): row for row in rows(summaries, "pairwise")}
+    assert family["n_tests"] == chosen["n_tests"] == len(pairs) == 10
     for row in family["rows"]:
-        place = list(combinations(range(5), 2)).index(tuple(sorted((names.index(row["system"]), reference))))
-        assert round(abs(row["difference"]), 6) == abs(columns["difference"][place])
-        assert round(row["p"], 6) == columns["p"][place]
-        apart = abs(columns["difference"][place]) > columns["half"][place]
-        assert apart == (columns["p"][place] <= 0.05) == (row["finding"] in ("better", "worse"))
+        pair = pairs[frozenset((row["system"], family["reference"]))]
+        difference, p = pair["difference"], pair["p"]
+        assert round(abs(row["difference"]), 6) == abs(difference["value"])
+        assert round(row["p"], 6) == p
+        apart = not difference["low"] <= 0 <= difference["high"]
+        assert apart == (p <= 0.05) == (row["finding"] in ("better", "worse"))
 
 
 def test_groups_agree_with_findings_and_letters_with_groups() -> None:
@@ -31,5 +36,5 @@ def test_groups_agree_with_findings_and_letters_with_groups() -> None:
     apart = {row["system"] for row in family["rows"] if row["finding"] == "worse"}
     assert family["groups"] == [["a, bm25", "b, bm25"], ["c, bm25"]]
     assert apart == {"c, bm25"}
-    letters = {row["system"]: row["letters"] for row in pairs(summaries)["systems"]}
+    letters = {row["system"]: row["letters"] for row in rows(summaries, "pairwise_systems")}
     assert letters == {"a, bm25": "a", "b, bm25": "a", "c, bm25": "b"}

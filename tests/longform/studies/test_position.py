@@ -13,7 +13,6 @@ from longform.report.result_tables import table_sections
 from longform.report.tables import ShownTable
 from longform.settings.readings import Fidelity
 from longform.studies.position import RULES, positions, table
-from longform.studies.schema_1 import as_before, with_tables
 from tests.frames import Scored, frames_of
 from tests.longform.results.test_aggregate import SETTINGS, scored
 
@@ -158,16 +157,3 @@ def test_the_figure_joins_places_alone_and_marks_what_is_in_sample() -> None:
     assert "s, full (in sample): top 80.0, middle 60.0, bottom 40.0, given 80.0, random 70.0." in plot.alt
     texts = [part.split("<")[0] for part in plot.svg.split(">")]
     assert [text for text in texts if text in MOVED] == ["top", "middle", "bottom", "given", "random"]
-
-
-def test_older_results_are_read_as_they_are_written_beside_the_table() -> None:
-    few = {order: MOVED[order] for order in ("top", "bottom", "given")}
-    new = shown(in_orders(SystemAxes("full"), MOVED, n_queries=12), in_orders(SystemAxes("bm25"), few, n_queries=12))
-    old = as_before(new["tables"])
-    bm25, full = old["position"]
-    assert (full["system"], full["middle"], full["random"]) == ("full", 60.0, 70.0)
-    assert full["axes"] == {**SystemAxes("full")._asdict()}
-    assert (bm25["middle"], sorted(bm25["intervals"])) == (None, ["bottom", "given", "top"])
-    again = with_tables({**old, "judges": []})
-    assert as_before(again["tables"])["position"] == old["position"]
-    assert of_page(again) == of_page(new)

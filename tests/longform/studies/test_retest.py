@@ -5,8 +5,6 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
-
 from longform.metrics.agreement import RepeatedPair
 from longform.report.result_tables import shown_of, table_sections
 from longform.results.aggregate import Averaging
@@ -14,7 +12,6 @@ from longform.results.evidence import AskedAgain
 from longform.results.judges import judges_tables
 from longform.results.results import Results
 from longform.studies.retest import Retest
-from longform.studies.schema_1 import as_before, with_tables
 
 PAIRS = [
     RepeatedPair(f"q{place}", ["yes", "yes" if place else "no"], [1.0, 1.0 if place else 0.0]) for place in range(4)
@@ -58,11 +55,3 @@ def test_the_table_of_judges_has_the_same_in_words() -> None:
 
     told = [[cell.text or "" for cell in row] for row in shown.cells if row[0].text == "again"]
     assert told[1][1].startswith("asked 2 times (4 questions): same answer again 75.0")
-
-
-def test_older_results_have_the_same_table() -> None:
-    results = results_of(AskedAgain("again", "news", PAIRS))
-    before: Any = as_before(results["tables"])
-
-    assert before["retest"][0]["same"]["value"] == pytest.approx(0.75)
-    assert with_tables(before)["tables"] == results["tables"]

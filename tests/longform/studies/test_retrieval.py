@@ -10,7 +10,6 @@ from longform.metrics.statistics import Estimate
 from longform.report.result_tables import table_sections
 from longform.results.results import Results
 from longform.studies.retrieval import Retrieval, measured, table
-from longform.studies.schema_1 import as_before, with_tables
 from longform.tables.table import Table
 from tests.longform.studies.test_retrieval_against_generation import QUERIES, evidence
 
@@ -77,12 +76,3 @@ def test_unknowns_have_their_reasons() -> None:
     assert by_name["full"][3].reason == "no document of its queries is judged"
     assert (by_name["bm25"][2].reason or "").startswith(WHY)
     assert (by_name["bm25"][4].reason or "").startswith(WHY)
-
-
-def test_older_results_have_the_same_table() -> None:
-    found = studied(["good", "fair"])
-    before: Any = as_before(results_of(found)["tables"])
-    (good, _) = before["retrieval"]
-    assert good["P@1"] == pytest.approx(4 / 6)
-    assert list(good["intervals"])[:2] == ["recall_at_budget", "P@1"]
-    assert as_before(with_tables(before)["tables"]) == before

@@ -1,16 +1,49 @@
-"""Results as older versions had them: a study of a user is none of theirs, whatever its name."""
+"""Results as older versions wrote them are read as tables, and no number of theirs is lost."""
 
 from __future__ import annotations
 
+import json
+import tarfile
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 
-from longform.studies import LISTED
-from longform.studies.schema_1 import as_before
-from longform.tables.table import table_of
+from longform.studies.schema_1 import with_tables
+from tests.longform.report.pages import FIXTURE
+from tests.places import ROOT
+
+BESIDE = frozenset({"drilldown", "run", "tables", "size", "clusters", "benchmark", "half"})
+"""Names of what stands in no table; of a pair, half of an interval is told by its ends."""
 
 
-@pytest.mark.parametrize("name", LISTED)
-def test_a_users_study_may_have_the_name_and_none_of_the_columns_of_a_shipped_one(name: str) -> None:
-    tables = {name: table_of(name, [{"mine": 1.0}], title="Mine").as_json()}
+def older(name: str) -> Any:
+    if name == "fixture":
+        return json.loads(FIXTURE.read_text("utf-8"))
+    with tarfile.open(ROOT / "tests" / "made" / "older" / f"{name}.tar.xz") as kept:
+        file = kept.extractfile(f"{name}/results.json")
+        assert file is not None
+        return json.load(file)
 
-    assert as_before(tables, [name]) == {"own_studies": {name: {"title": "Mine", "told": "", "rows": [{"mine": 1.0}]}}}
+
+def fractions(value: Any, name: str = "") -> Iterator[tuple[str, float]]:
+    """Yield the numbers that are no counts, with the names that lead to them."""
+    if isinstance(value, dict):
+        for key, one in value.items():
+            if key not in BESIDE:
+                yield from fractions(one, f"{name}.{key}")
+    elif isinstance(value, list):
+        for one in value:
+            yield from fractions(one, name)
+    elif isinstance(value, float) and not value.is_integer():
+        yield name, round(value, 9)
+
+
+@pytest.mark.parametrize("name", ["coverage", "chat", "fixture"])
+def test_every_number_of_older_results_stands_in_a_table(name: str) -> None:
+    before = older(name)
+    there = {value for _, value in fractions(with_tables(before)["tables"])}
+
+    known = list(fractions(before))
+    assert len({value for _, value in known}) > 100
+    assert {(where, value) for where, value in known if value not in there} == set()
