@@ -17,7 +17,7 @@ from longform.report.result_tables import table_sections
 from longform.results.evidence import Evidence
 from longform.settings.python_class import FOLDER, PythonClassSettings
 from longform.studies import LISTED
-from longform.studies.study import study_results
+from longform.studies.study import study_tables
 from tests.frames import contents_of, spent_of, summary_frame
 from tests.longform.studies.test_key_points import QUESTIONS, evidence
 from tests.modules import Write
@@ -70,7 +70,7 @@ def test_a_class_is_a_study_and_a_section(write: Write, tmp_path: Path) -> None:
     write("their_study", SPREAD)
 
     shipped, study = open_studies(["calls", own(tmp_path, measures=["rouge_1"])])
-    results = study_results([study], NOTHING)
+    results = {"tables": study_tables([study], NOTHING)}
     (section,) = table_sections(results)
     (table,) = section.tables
 
@@ -90,7 +90,7 @@ def test_a_shipped_study_is_the_same_file_outside_the_package(write: Write, tmp_
     (shipped,), (own_copy,) = open_studies([name]), open_studies([own(tmp_path, f"moved_out:{class_name}")])
 
     assert own_copy.result is not shipped.result
-    assert study_results([own_copy], made) == study_results([shipped], made)
+    assert study_tables([own_copy], made) == study_tables([shipped], made)
     with pytest.raises(UsageError, match=f"found {name} more than once"):
         check_studies([name, own(tmp_path, f"moved_out:{class_name}")])
 

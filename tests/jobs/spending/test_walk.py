@@ -15,7 +15,9 @@ from jobs.evaluate import main
 from jobs.evaluations.evaluation import Evaluation, evaluate
 from jobs.spending.plan import PLAN, keep_plan, plan_words, span_words
 from jobs.stages.cluster import Cluster
+from longform.results.cells import table_rows
 from longform.settings.experiment import Experiment
+from tests.results import value_of
 
 CHAT = {"provider": "scripted", "model": "scripted", "script": "obedient", "context_window": 100_000}
 EXPERIMENT: dict[str, Any] = {
@@ -96,7 +98,7 @@ def test_planned_input_is_within_3_per_cent_of_what_was_stated(story: Story) -> 
 def test_plan_before_any_call_says_what_it_assumes_and_holds_the_truth(story: Story) -> None:
     """Nobody knows yet how long the summaries will be: the interval has to."""
     _, judge = story.first["stages"]
-    made = story.results["calls"][1]
+    made = table_rows(story.results, "calls")[1]
 
     assert judge["calls"] == made["calls"]
     assert judge["input_tokens"]["low"] <= made["input_tokens"] <= judge["input_tokens"]["high"]
@@ -112,15 +114,15 @@ def test_nothing_is_left_after_the_run(story: Story) -> None:
 def test_another_run_finds_all_calls_paid(story: Story) -> None:
     """The ledger knows the texts too, so that what the judge will be asked is known as well."""
     assert story.elsewhere["total"]["calls"] == 0
-    assert of_stages(story.elsewhere, "paid_already") == {
-        row["stage"]: row["answered"] for row in story.results["calls"]
-    }
+    answered = {row["stage"]: row["answered"] for row in table_rows(story.results, "calls")}
+    assert of_stages(story.elsewhere, "paid_already") == answered
 
 
 def test_report_sets_the_first_plan_beside_what_was_made(story: Story) -> None:
     """A plan made when all is done would compare nothing with all."""
-    for row, stage in zip(story.results["calls"], story.first["stages"], strict=True):
-        assert row["planned"]["calls"] == stage["calls"] == row["since_plan"]["calls"] == row["calls"]
+    called, planned = (table_rows(story.results, name) for name in ("calls", "calls_planned"))
+    for row, own, stage in zip(called, planned, story.first["stages"], strict=True):
+        assert value_of(own["calls_planned"]) == stage["calls"] == own["calls_made"] == row["calls"]
     assert story.run.read_json(PLAN)["total"] == story.first["total"]
     assert "Calls and cost" in story.run.read_bytes("report/report.md").decode()
 
