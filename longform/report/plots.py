@@ -77,7 +77,6 @@ def render(draws: Sequence[Callable[[Axes], None]], *, height: float, name: str)
     all: in two columns if all of them fit half the width, else in one, wrapped.
     """
     import matplotlib as mpl  # slow to import
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
     with mpl.rc_context(_STYLE), warnings.catch_warnings():
@@ -86,7 +85,6 @@ def render(draws: Sequence[Callable[[Axes], None]], *, height: float, name: str)
         n_columns = min(_PANELS_IN_A_ROW, len(draws))
         n_rows = -(-len(draws) // n_columns)
         figure = Figure(figsize=(_WIDTH_IN, n_rows * height), layout="constrained")
-        FigureCanvasSVG(figure)
         figure.patch.set_alpha(0)
         panels = list(figure.subplots(n_rows, n_columns, sharey=True, squeeze=False).flat)
         for axes in panels[len(draws) :]:
@@ -118,9 +116,11 @@ def _legend(figure: Figure, panels: Sequence[Axes], height: float) -> None:
 
 def _svg(figure: Figure, name: str) -> str:
     """The bare `<svg>` element, ids made unique by *name*, ink in the page's own colour."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
     stream = StringIO()
     nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-    figure.savefig(stream, format="svg", metadata=nothing)
+    FigureCanvasSVG(figure).print_svg(stream, metadata=nothing)  # `savefig` draws all twice
     text = stream.getvalue()
     text = text[text.index("<svg") :].replace(INK, "currentColor")
     return re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", text)

@@ -199,7 +199,7 @@ def _joint_rows(group: Sequence[RankedSystem], how: Averaging, k: int) -> Iterat
                 **ranked,
                 "measure": measure.name,
                 "unit": measure.unit,
-                "score": mean_of(system.by(measure.name), how).scaled(measure.factor).as_json(),
+                "score": mean_of(system.by[measure.name], how).scaled(measure.factor).as_json(),
                 "left_out": first.left_out,
             }
 
@@ -235,7 +235,7 @@ def _over_queries(systems: Sequence[RankedSystem], how: Averaging) -> Iterator[R
         cluster_of = dict(system.facts.select("query_id", "cluster").iter_rows())
         resampled: dict[tuple[str, ...], Resampling] = {}
         for name, measure in product(system.ranked, system.measures):
-            ranked, written = system.ranked[name], _by_query(system, measure.name)
+            ranked, written = system.ranked[name], system.written[measure.name]
             queries = tuple(query for query in cluster_of if query in ranked and query in written)
             if queries not in resampled:
                 clusters = [cluster_of[query] for query in queries]
@@ -256,19 +256,19 @@ def _sides(
     system: RankedSystem, name: str, measure: str, clusters: Sequence[str], how: Averaging
 ) -> tuple[Array, Array]:
     """Return totals and counts of each cluster, of rankings and of summaries; of queries that have both."""
-    ranked, scores = system.ranked[name], system.by(measure)
-    queries = [query for query in _by_query(system, measure) if query in ranked]
-    own = scores.filter(pl.col("query_id").cast(pl.String).is_in(queries))
+    ranked, cluster_of = system.ranked[name], dict(system.facts.select("query_id", "cluster").iter_rows())
+    queries = [query for query in system.written[measure] if query in ranked]
     place = {cluster: index for index, cluster in enumerate(clusters)}
     sums = np.zeros((len(clusters), 2))
-    for query, cluster in dict(own.select("query_id", "cluster").iter_rows()).items():
-        sums[place[cluster]] += (ranked[query], 1)
+    for query in queries:
+        sums[place[cluster_of[query]]] += (ranked[query], 1)
+    own = system.by[measure].filter(pl.col("query_id").cast(pl.String).is_in(queries))
     return sums, sums_of(own, clusters, how.aggregate)
 
 
-def _by_query(system: RankedSystem, measure: str) -> dict[str, float]:
+def _by_query(scores: pl.DataFrame) -> dict[str, float]:
     """Query -> the score of its summary; repeats are averaged."""
-    shares = samples(system.by(measure), "pooled").group_by("query_id", maintain_order=True)
+    shares = samples(scores, "pooled").group_by("query_id", maintain_order=True)
     return dict(shares.agg(pl.col("total").sum() / pl.col("n").sum()).iter_rows())
 
 
@@ -336,16 +336,14 @@ class RankedSystem(NamedTuple):
     name: tuple[str | None, str, str]  # data set, summarizer and setting
     measures: Sequence[Measure]
     facts: pl.DataFrame
-    scores: pl.DataFrame  # means over the repeats of the judge, with `facts`
+    by: Mapping[str, pl.DataFrame]  # measure -> means over the repeats of the judge, with `facts`
+    written: Mapping[str, Mapping[str, float]]  # measure -> query -> score
     ranked: Mapping[str, Mapping[str, float]]  # measure of rankings -> query -> value; empty: it ranks nothing
     left_out: str | None  # why it stands in no correlation; None: it does
 
     @property
     def correlates(self) -> bool:
         return bool(self.ranked) and self.left_out is None
-
-    def by(self, measure: str) -> pl.DataFrame:
-        return self.scores.filter(pl.col("measure") == measure)
 
 
 def ranked_systems(evidence: Evidence, measures: Sequence[Measure]) -> Iterator[RankedSystem]:
@@ -379,4 +377,6 @@ def ranked_systems(evidence: Evidence, measures: Sequence[Measure]) -> Iterator[
                 placed = first["dataset"], ranker
                 why = _PERFECT if placed in perfect else _WHOLE if unlimited and placed in whole else None
                 known = with_facts(scores, group)
-                yield RankedSystem(judge, (placed[0], *name), own, group, known, values.get(ranker, {}), why)
+                by = {measure.name: known.filter(pl.col("measure") == measure.name) for measure in own}
+                written = {measure: _by_query(scores) for measure, scores in by.items()}
+                yield RankedSystem(judge, (placed[0], *name), own, group, by, written, values.get(ranker, {}), why)
