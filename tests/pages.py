@@ -11,10 +11,9 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import dropwhile
 from pathlib import Path
-from types import MappingProxyType
 from typing import NamedTuple
 
 from tests.places import ROOT
@@ -102,27 +101,14 @@ def pages_with(kind: str) -> list[str]:
     return [page for page in PAGES if commands(page, kind)]
 
 
-def run_page(
-    page: str,
-    kind: str,
-    folder: Path,
-    *,
-    url: str = "http://127.0.0.1:8000",
-    before: Mapping[str, str] = MappingProxyType({}),
-) -> None:
-    """
-    Run the commands of a *kind* as the page has them, and look for all that it says they print and write.
-
-    *before* has lines that were run in the folder already, with what each printed.
-    """
+def run_page(page: str, kind: str, folder: Path, *, url: str = "http://127.0.0.1:8000") -> None:
+    """Run the commands of a *kind* as the page has them, and look for all that it says they print and write."""
     script = commands(page, kind).replace("http://127.0.0.1:8000", url)
-    lines = script.splitlines()
-    done = run_commands("\n".join(line for line in lines if line not in before), folder)
-    said = "".join(before.get(line, "") for line in lines) + done.stdout
+    done = run_commands(script, folder)
 
     assert done.returncode == 0, f"{page}\n{done.stdout[-1000:]}\n{done.stderr[-3000:]}"
     for line in printed(page, kind):
-        assert line in said, f"{page}: the commands do not print {line!r}, but\n{said[-3000:]}"
+        assert line in done.stdout, f"{page}: the commands do not print {line!r}, but\n{done.stdout[-3000:]}"
     out = folders_written(script)
     for name in [*out, *named_files(page, out)]:
         assert (folder / name).exists(), f"{page}: {name} was not made"
