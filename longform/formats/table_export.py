@@ -81,9 +81,9 @@ def latex_export(run: RunToExport) -> Iterator[ExportedFile]:
 
 
 def _of_studies(results: Mapping[str, Any]) -> Iterator[Table]:
-    """Yield the tables of studies: all but those of cells."""
+    """Yield the tables of studies that have rows: all but those of cells."""
     for name, content in results["tables"].items():
-        if name not in ("cells", "measures", "failures"):
+        if content["rows"] and name not in ("cells", "measures", "failures"):
             yield Table.from_json(name, content)
 
 

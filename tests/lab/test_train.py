@@ -56,7 +56,7 @@ def test_support_is_fitted_and_measured_on_a_benchmark_the_project_made(bench: s
     rows = train(["support"], bench, None, tmp_path / "models")
     files = {path.name: json.loads(path.read_text()) for path in (tmp_path / "models").iterdir()}
     assert set(files) == {f"support_{kind}.json" for kind in KINDS} | {"reach_support.json", "seen_support.json"}
-    assert files["reach_support.json"]["rows"] == [row._asdict() for row in rows]
+    assert files["reach_support.json"]["rows"] == rows
     assert {row["measure"] for row in rows} == {
         f"documents found for an insight, by {k}: F1" for k in ("words", "vectors", "words read twice")
     }
