@@ -68,7 +68,7 @@ def _read(name: str) -> bytes:
     try:
         return folder.read_bytes(file)
     except OSError as error:
-        raise UsageError(f"{name}: {error}") from error
+        raise UsageError(f"{name}: expected a file, which a setting of the synthesis names: {error}") from error
 
 
 # ---------------------------------------------------------------- the worker
