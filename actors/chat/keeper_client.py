@@ -21,8 +21,8 @@ _MOST_LOOKUPS = 1000  # of one message
 class Batches:
     """Lookups, intents and receipts of one worker, on one event loop."""
 
-    def __init__(self, worker: str, keeper: Keeper, server: Server | None = None) -> None:
-        self._worker, self._keeper, self._server = worker, keeper, server
+    def __init__(self, worker: str, keeper: Keeper, server: Server | None = None, *, stage: str = "") -> None:
+        self._worker, self._keeper, self._server, self._stage = worker, keeper, server, stage
         self._asked: dict[str, asyncio.Future[ChatReply | None]] = {}
         self._receipts: list[tuple[Receipt, asyncio.Future[None]]] = []
         self._tasks: set[asyncio.Task[None]] = set()
@@ -72,7 +72,7 @@ class Batches:
         try:
             for start in range(0, len(keys), _MOST_LOOKUPS):
                 chunk = keys[start : start + _MOST_LOOKUPS]
-                found = await self._keeper.ask(LedgerKeeper.finished, chunk)
+                found = await self._keeper.ask(LedgerKeeper.finished, chunk, self._stage)
                 for key in chunk:
                     asked[key].set_result(found.get(key))
         except Exception as error:  # noqa: BLE001  # each waiting call is told

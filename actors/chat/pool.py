@@ -64,7 +64,7 @@ class ChatPool:
         self._leases, self._keeper = leases, keeper
         self._redaction = redaction()  # after the model has read its key
         worker = uuid.uuid4().hex
-        self._batches = Batches(worker, keeper, server)
+        self._batches = Batches(worker, keeper, server, stage=context.stage)
         self._server = server
         self._has_succeeded = False
         self._gone: str | None = None  # why no call can succeed

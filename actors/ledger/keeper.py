@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import ClassVar, NamedTuple
@@ -93,7 +94,7 @@ class LedgerKeeper:
         self._open = {attempt_id: _Open(_BEFORE, usd) for attempt_id, usd in left.items()}
         self._heard = {_BEFORE: clock()} if left else {}
         self._final: dict[str, ChatReply] = {}  # failures that another call would meet again
-        self._reused = 0
+        self._reused: Counter[str] = Counter()  # by stage
         totals = self._ledger.totals(job=job)
         self._spent_usd = totals.known_usd + totals.unknown_at_most_usd + totals.unsettled_usd - sum(left.values())
         self._n_calls = totals.calls - totals.refused
@@ -103,10 +104,10 @@ class LedgerKeeper:
         self._has_succeeded = totals.answered > 0  # with an earlier keeper of the job
         self._stopped = False
 
-    def finished(self, call_ids: Sequence[str]) -> dict[str, ChatReply]:
-        """Return the replies of calls that were answered before, and this command's failures that are final."""
+    def finished(self, call_ids: Sequence[str], stage: str = "") -> dict[str, ChatReply]:
+        """Return the replies of a stage's calls that were answered before, and the command's final failures."""
         found = self._ledger.finished(call_ids)
-        self._reused += len(found)
+        self._reused[stage] += len(found)
         return {call_id: self._final[call_id] for call_id in call_ids if call_id in self._final} | found
 
     def exchange(self, worker: str, intents: Sequence[Intent], receipts: Sequence[Receipt]) -> list[Admission]:
@@ -167,9 +168,9 @@ class LedgerKeeper:
         """Return the calls of this command that were let out, and what they cost at most."""
         return Spent(self._n_calls, self._spent_usd + sum(call.usd for call in self._open.values()))
 
-    def n_reused(self) -> int:
-        """Replies that came from the ledger, and cost nothing."""
-        return self._reused
+    def n_reused(self) -> Mapping[str, int]:
+        """Return how many replies came from the ledger, and cost nothing, by stage."""
+        return dict(self._reused)
 
     def _has_answered(self, model: str) -> bool:
         if model not in self._answered_before:

@@ -7,7 +7,7 @@ Writes  `verdicts` into a folder, where they are found again
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -24,10 +24,11 @@ from jobs.runs.retry import passing_failures
 from jobs.spending.call_count import CallCount, StageCalls, Unasked
 from jobs.spending.plan import opened_ledger, plan_document
 from jobs.stages.cluster import Cluster
-from jobs.stages.runner import PlainStage, Task, run_stage
+from jobs.stages.operators import PlainStage, Task
+from jobs.stages.runner import run_stage
 from longform.chat.call import ChatRequest
 from longform.judges.matrix import groups_of
-from longform.keys import content_key, in_groups
+from longform.keys import in_groups
 from longform.rows import VerdictRow
 from longform.settings.chat import ChatSettings
 from longform.settings.judges import JudgeSettings
@@ -50,13 +51,17 @@ def ask(calibration: Calibration, *, run: Folder, cluster: Cluster, calling: Cal
         calling.start()
     for name, judge in calibration.made.items():
         here = name not in calibration.chats and not judge.kind.of_documents
-        stage = _stage(calibration, judge, run, calling, threads=1 if here else max(1, int(cluster.cpus)))
+        stage = _stage(calibration, judge, calling, threads=1 if here else max(1, int(cluster.cpus)))
         together = in_groups((piece.together, piece) for piece in left[name]).values()
-        tasks = [Task(work_ids=tuple(piece.work_id for piece in of), payload=of) for of in together]
+        tasks = [_task(of) for of in together]
         run_stage(run, stage, len(pieces[name]), tasks, cluster=cluster, notice=calling.notice, here=here or None)
 
 
-def _stage(calibration: Calibration, judge: Judge, run: Folder, calling: Calling, *, threads: int) -> PlainStage:
+def _task(pieces: Sequence[Piece]) -> Task:
+    return Task(work_ids=tuple(one.work_id for one in pieces), payload={"pieces": [one._asdict() for one in pieces]})
+
+
+def _stage(calibration: Calibration, judge: Judge, calling: Calling, *, threads: int) -> PlainStage:
     labelled, settings, chat = calibration.labelled, judge.settings, judge.settings.asked_model
     name, prompts = _stage_name(judge), calibration.prompts
     work = partial(_worker, labelled, judge.name, settings, prompts=prompts, context=calling.context(name))
@@ -64,7 +69,6 @@ def _stage(calibration: Calibration, judge: Judge, run: Folder, calling: Calling
         name=name,
         table="verdicts",
         unit=labelled.unit,
-        identity=content_key(run.url, repr(labelled), judge.name, settings.model_dump(mode="json"), prompts, threads),
         make_worker=partial(work, threads=threads),
         holds_model=True,
         asynchronous=chat is not None or settings.requests_at_once is not None,
@@ -86,12 +90,12 @@ def _worker(
     prompts: str | None,
     context: CallContext,
     threads: int,
-) -> Callable[[Sequence[Piece]], Awaitable[list[VerdictRow]]]:
+) -> Callable[[Mapping[str, Any]], Awaitable[list[VerdictRow]]]:
     judge = make_judge(name, {name: settings}, prompts=prompts)
     read, backend = labelled.reader(judge.kind, threads), judge.open(context, threads)
 
-    async def work(pieces: Sequence[Piece]) -> list[VerdictRow]:
-        return await judged_rows(judge, backend, [read(piece) for piece in pieces])
+    async def work(payload: Mapping[str, Any]) -> list[VerdictRow]:
+        return await judged_rows(judge, backend, [read(Piece(**piece)) for piece in payload["pieces"]])
 
     return work
 

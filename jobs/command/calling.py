@@ -53,9 +53,10 @@ class Calling:
             Ledger(self.ledger, job=self.job).close()  # an actor that fails so would say it in a traceback
             self._keeper = start_keeper(self.ledger, self.job, self.budget)
 
-    def n_reused(self) -> int:
-        """Replies so far that came from the ledger, and cost nothing."""
-        return int(self._ask_keeper("n_reused"))
+    def n_reused(self) -> Mapping[str, int]:
+        """Return how many replies so far came from the ledger, and cost nothing, by stage."""
+        found: Mapping[str, int] = self._ask_keeper("n_reused")
+        return found
 
     def notice(self) -> str:
         """Tell the calls so far, their cost, and the servers that refuse some, for a line of progress; never fail."""

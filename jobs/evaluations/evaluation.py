@@ -6,7 +6,9 @@ One experiment on one benchmark into one run folder: a walk over the stages of t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
+from functools import partial
 from typing import Any
 
 from actors.python_class import load
@@ -28,7 +30,9 @@ from jobs.runs.unscored import unranked, unscored
 from jobs.spending.plan import Scale, keep_plan, spending_plan
 from jobs.spending.prepay import prepay_stage
 from jobs.stages.cluster import Cluster
-from jobs.stages.runner import no_pulse, run_stage
+from jobs.stages.items import Given
+from jobs.stages.operators import streams_of
+from jobs.stages.runner import Means, no_pulse, run_stages
 from jobs.stages.stage import Stage
 from longform.errors import BudgetReachedError, UsageError
 from longform.settings.experiment import Experiment
@@ -88,18 +92,17 @@ class Evaluation:
 
     def through(self, until: str) -> dict[str, Any]:
         """Do the steps up to and with *until*; return the results if that is the report, else the run's record."""
-        for step in steps_until(until):
-            self.do(step)
+        self.do(*steps_until(until))
         return self.report(again=False) if until == REPORT else self.record.content
 
-    def do(self, step: str) -> None:
-        """Do the stages of one step."""
+    def do(self, *steps: str) -> None:
+        """Do the stages of some steps that follow each other, in as few streams as may be."""
         self.record.begin()
-        stages = [stage for stage in self.plan.stages if stage.step == step]
-        for stage in stages:
-            stage.check(self.run, self.plan.items(stage))
-        for stage in stages:
-            self._perform(stage)
+        stages = [stage for stage in self.plan.stages if stage.step in steps]
+        for stream in streams_of(stages, apart=self.cluster.measures and self._calls_here()):
+            for stage in stream:
+                stage.check(self.run, self.plan.items(stage))
+            self._perform(stream)
 
     def report(self, *, again: bool = True) -> dict[str, Any]:
         """Return the results, written with the report; unless *again*, those that stand there made of the same."""
@@ -120,7 +123,7 @@ class Evaluation:
         """
         self.record.begin()
         for stage in self.plan.before_calls():
-            self._perform(stage)
+            self._perform([stage])
         for stage in self.plan.stages:
             stage.check(self.run, self.plan.items(stage))
         scale = None if n_queries is None else Scale(self._n_queries, n_queries)
@@ -130,31 +133,28 @@ class Evaluation:
         positions = positions_plan(self.run, self.benchmark, self.experiment, self.plan, depth=depth)
         return {**document, "positions": positions} if positions else document
 
-    def _perform(self, stage: Stage[Any]) -> None:
-        items = self.plan.items(stage)
-        tasks = stage.tasks(self.run, items)
-        asks = bool(tasks) and stage.chat is not None
-        if tasks and stage.embeds and self._vectors:
+    def _perform(self, stages: Sequence[Stage[Any]]) -> None:
+        """Make what *stages* have not made, as one stream."""
+        located = {table: self.run.locate(table) for table in {stage.table for stage in stages}}
+        todo = [one for one in stages if any(item.work_id not in located[one.table] for item in self.plan.items(one))]
+        asking = [stage for stage in todo if stage.chat is not None]
+        if self._vectors and any(stage.embeds for stage in todo):
             self._vectors.ready()
         with ExitStack() as open_until_done:
-            if asks:
+            if asking:
                 if not self._calls_here():
                     self.cluster.start()
-                open_until_done.enter_context(noted_calls(self.record, self.calling, stage.name))
-                prepay_stage(stage, tasks, self.calling.context(stage.name))
-            run_stage(
-                self.run,
-                stage,
-                len(items),
-                tasks,
-                cluster=self.cluster,
-                note=self.record.note,
-                notice=self.calling.notice,
-                here=self._calls_here() if asks else None,
-                pulse=self._pulse,
-            )
-            if asks:
+                open_until_done.enter_context(noted_calls(self.record, self.calling, asking))
+                for stage in asking:
+                    prepay_stage(stage, partial(self._tasks, stage), self.calling.context(stage.name))
+            here = self._calls_here() if asking else None
+            means = Means(self.cluster, note=self.record.note, notice=self.calling.notice, here=here, pulse=self._pulse)
+            run_stages(self.run, self.plan, stages, means)
+            if asking:
                 self.calling.check_servers()
+
+    def _tasks(self, stage: Stage[Any]) -> Sequence[Sequence[Given[Any]]]:
+        return stage.tasks(self.run, self.plan.items(stage))
 
     def _calls_here(self) -> bool:
         """Return whether this process makes the run's calls: one is enough for some thousands."""

@@ -21,7 +21,7 @@ from jobs.stages.cluster import Cluster
 from jobs.stages.judge import Judged
 from jobs.stages.released import CopySummaries, ReadLabels, Released, labelled_tasks, scored_measures
 from jobs.stages.repair import CopyVerdicts, Repair, check_documents, twins_of, with_twins
-from jobs.stages.runner import no_pulse, run_stage
+from jobs.stages.runner import Means, no_pulse, run_stages
 from jobs.stages.score import Score, TaskOf
 from jobs.stages.split import Split, unit_work_id
 from jobs.stages.stage import Plan, Stage
@@ -106,15 +106,11 @@ class Replay:
 
     def do(self, step: str) -> None:
         """Do the stages of one step."""
-        self.record.begin()
-        for stage in self.plan.stages:
-            if stage.step == step:
-                self._do(stage)
+        self._do([stage for stage in self.plan.stages if stage.step == step])
 
     def do_all(self) -> None:
         """Do all stages."""
-        for stage in self.plan.stages:
-            self._do(stage)
+        self._do(self.plan.stages)
 
     def report(self) -> dict[str, Any]:
         """Write the results, and return them."""
@@ -141,10 +137,9 @@ class Replay:
             sensitivity=settings.sensitivity,
         )
 
-    def _do(self, stage: Stage[Any]) -> None:
-        items = self.plan.items(stage)
-        tasks = stage.tasks(self.run, items)
-        run_stage(self.run, stage, len(items), tasks, cluster=self.cluster, note=self.record.note, pulse=self._pulse)
+    def _do(self, stages: Sequence[Stage[Any]]) -> None:
+        self.record.begin()
+        run_stages(self.run, self.plan, stages, Means(self.cluster, note=self.record.note, pulse=self._pulse))
 
 
 def _stages(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -28,18 +27,24 @@ from longform.spending import saved_by_caching_usd
 
 
 @contextmanager
-def noted_calls(record: RunRecord, calling: Calling, stage: str) -> Iterator[None]:
-    """Note in the run's record which job calls models, how long a stage takes, and how many replies it had before."""
-    record.add_job(calling.context(stage))
+def noted_calls(record: RunRecord, calling: Calling, stages: Sequence[Stage[Any]]) -> Iterator[None]:
+    """Note in the run's record which job calls models, how long its stages take, and which replies they had before."""
+    record.add_job(calling.context(stages[0].name))
     calling.start()
-    started, before, n_before = time.monotonic(), calling.n_reused(), _n_calls(calling, stage)
+    before = {stage.name: _called(record, calling, stage.name) for stage in stages}
     try:
         yield
     finally:  # also where the budget ends it
-        seconds, reused = time.monotonic() - started, max(0, calling.n_reused() - before)
-        calls = _n_calls(calling, stage) - n_before
-        took = {"stage": stage, "seconds": seconds, "reused": reused, "calls": calls}
-        record.add_called(calling.job, took)
+        for name, had in before.items():
+            has = _called(record, calling, name)
+            took = {one: has[one] - had[one] for one in ("seconds", "reused", "calls")}
+            record.add_called(calling.job, {"stage": name, **took})
+
+
+def _called(record: RunRecord, calling: Calling, stage: str) -> dict[str, float]:
+    """Return what the command has done for a stage so far."""
+    reused = calling.n_reused().get(stage, 0)
+    return {"seconds": record.seconds_of(stage), "reused": reused, "calls": _n_calls(calling, stage)}
 
 
 def _n_calls(calling: Calling, stage: str) -> int:

@@ -117,6 +117,11 @@ class RunRecord:
         next(noted for noted in self.content["jobs"] if noted["job"] == job)["stages"].append(dict(stage))
         self._write()
 
+    def seconds_of(self, stage: str) -> float:
+        """Return how long the last command has worked on a stage."""
+        did = _of_name(self.content["last_call"]["stages"], stage)
+        return float(did["seconds"]) if did else 0.0
+
     def note(self, report: StageReport, *, final: bool) -> None:
         """Note what this command did for a stage so far; *final* if it does no more."""
         if report.name not in self._begun:

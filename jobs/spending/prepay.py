@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, TextIO
 
@@ -21,14 +21,18 @@ from actors.chat.provider_batches import ProviderBatches
 from actors.ledger.keeper import open_keeper
 from actors.ledger.ledger import Ledger
 from jobs.spending.call_count import CallCount, Unasked
-from jobs.stages.runner import Task
+from jobs.stages.items import Given
 from jobs.stages.stage import Stage
 from longform.chat.asking import unanswered
 from longform.chat.call import ChatRequest
 from longform.settings.chat import ChatSettings
 
+Tasks = Sequence[Sequence[Given[Any]]]
 
-def prepay_stage(stage: Stage[Any], tasks: Sequence[Task], context: CallContext, *, log: TextIO = sys.stderr) -> int:
+
+def prepay_stage(
+    stage: Stage[Any], tasks: Callable[[], Tasks], context: CallContext, *, log: TextIO = sys.stderr
+) -> int:
     """
     Have the calls of a stage's *tasks* answered in batches if its model's settings say so; the ledger's keeper runs.
 
@@ -40,12 +44,10 @@ def prepay_stage(stage: Stage[Any], tasks: Sequence[Task], context: CallContext,
     """
     if stage.chat is None or not stage.chat.batch:
         return 0
-    return asyncio.run(_prepay(stage, stage.chat, tasks, context, log))
+    return asyncio.run(_prepay(stage, stage.chat, tasks(), context, log))
 
 
-async def _prepay(
-    stage: Stage[Any], settings: ChatSettings, tasks: Sequence[Task], context: CallContext, log: TextIO
-) -> int:
+async def _prepay(stage: Stage[Any], settings: ChatSettings, tasks: Tasks, context: CallContext, log: TextIO) -> int:
     batches, ledger = ProviderBatches(settings), Ledger.existing(context.ledger)
     keeper = open_keeper(context.ledger, context.job)
     try:
@@ -65,12 +67,10 @@ async def _prepay(
         await batches.close()
 
 
-def open_requests(
-    stage: Stage[Any], settings: ChatSettings, tasks: Sequence[Task], ledger: Ledger
-) -> Iterator[ChatRequest]:
+def open_requests(stage: Stage[Any], settings: ChatSettings, tasks: Tasks, ledger: Ledger) -> Iterator[ChatRequest]:
     """Give the requests that the plans of *tasks* wait for, once they have read the ledger's replies."""
     plans = stage.plans(Asking(chat=Unasked(settings), prompts_folder=stage.prompts), stage.reader())
     answered = partial(CallCount(ledger).answered, settings)
     for task in tasks:
-        for plan in plans(task.payload):
+        for plan in plans(task):
             yield from unanswered(plan, answered)

@@ -101,16 +101,6 @@ class Made(Sequence[Member]):
         return list, ([*self],)
 
 
-def to_do(run: Folder, stage: str, table: str, items: Sequence[Item[Key]]) -> Sequence[Given[Key]]:
-    """
-    Return those of *items* whose work ids *table* does not hold yet; items of one part stand together.
-
-    Raises:
-        UsageError: A source is not there, as after a change of configuration that means other rows.
-    """
-    return placed(run, stage, items, but=run.locate(table))
-
-
 def placed(
     run: Folder,
     stage: str,
@@ -167,7 +157,7 @@ class SourceReader:
     def __init__(
         self, run: Folder, reads: Mapping[str, Iterable[str]], held: Mapping[Source, Sequence[TableRow]] | None = None
     ) -> None:
-        self._folder, self._instead = run, held or {}
+        self._folder, self._instead = run, {} if held is None else held
         self._columns = {
             table: SCHEMAS[table].names if columns is WHOLE else [*dict.fromkeys(["work_id", *columns])]
             for table, columns in reads.items()

@@ -1,5 +1,5 @@
 """
-Perform one task of a stage, wherever it runs: payload in, a part of the stage's table written, its receipt out.
+Perform one task of a stage, wherever it runs: its rows written as a part of the stage's table, and a receipt for it.
 
 An error costs its task only. It comes back in the receipt with what it means for the others.
 """
@@ -7,19 +7,22 @@ An error costs its task only. It comes back in the receipt with what it means fo
 from __future__ import annotations
 
 import asyncio
-import json
-import pickle
+import os
+import time
 import traceback
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
-from typing import Any, Never, Protocol, Self, TypedDict, TypeVar
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
+from typing import Protocol, Self, TypedDict, TypeVar
 
+import pyarrow as pa
+
+from actors.ledger.entry import this_host
 from actors.local_models.vector_table import save_vectors
 from actors.secret_values import redacted
 from actors.storage.errors import StorageError
 from actors.storage.folder import Folder
-from jobs.stages.reading import Told
 from longform.errors import BudgetReachedError, LongformError, ServerGoneError
 from longform.rows import TableRow
+from longform.schemas import SCHEMAS, conform
 from longform.settings.strict import ResourcesSettings
 
 Payload = TypeVar("Payload")
@@ -32,7 +35,7 @@ BUDGET, GONE, HOPELESS, FAULT = "budget", "gone", "hopeless", "fault"
 
 
 class Runnable(Protocol):
-    """A stage as it runs. It pickles, and two equal ones share a worker."""
+    """A stage as it runs. It pickles: settings, and no rows."""
 
     @property
     def name(self) -> str:
@@ -55,18 +58,13 @@ class Runnable(Protocol):
         ...
 
     @property
-    def make_worker(self) -> Callable[[], Worker[Never]]:
-        """Makes the worker, on the worker's process."""
-        ...
-
-    @property
     def holds_model(self) -> bool:
         """Return whether the worker is dear to make (weights, clients): then tasks are handed out one by one."""
         ...
 
     @property
     def asynchronous(self) -> bool:
-        """Return whether a pool's worker is a coroutine function that waits on a network."""
+        """Return whether its worker is a coroutine function that waits on a network."""
         ...
 
     @property
@@ -84,78 +82,50 @@ class Runnable(Protocol):
         ...
 
 
-class TaskRow(TypedDict):
-    """A task, as Ray carries it."""
-
-    task: bytes
-
-
 class TaskReceipt(TypedDict):
     """A task's part of the table, or its error."""
 
+    stage: str
     path: str
     rows: int
-    work_ids: str  # JSON
+    work_ids: Sequence[str]
     error: str  # what it means for other tasks; empty: there is none
     words: str  # its message or traceback
+    began: float  # seconds since 1970, by the clock of its worker
+    ended: float
+    worker: str  # host and process
 
 
-class _Pooled:
-    """A pool's actor: makes its worker once. If that fails, each of its tasks says why."""
-
-    def __init__(self, run: Folder, stage: Runnable, told: Told | None = None) -> None:
-        self._run, self._stage = run, stage
-        if told is not None:
-            told.by_this_worker()
-        try:
-            self._worker = stage.make_worker()
-        except Exception as error:  # noqa: BLE001  # Ray would end the job with a traceback of its own
-            self._fault: TaskReceipt | None = {**_error_receipt([], error), "error": HOPELESS}
-        else:
-            self._fault = None
+Tell = Callable[[TaskReceipt], None]
+"""Takes each receipt as soon as its part is written."""
 
 
-class Performer(_Pooled):
-    """A pool's actor for a worker that computes."""
-
-    def __call__(self, row: TaskRow) -> TaskReceipt:
-        if self._fault is not None:
-            return self._fault
-        work_ids, payload = _task(row)
-        try:
-            return _receipt(self._run, self._stage, work_ids, awaited(self._worker(payload)))
-        except Exception as error:  # noqa: BLE001  # a row never raises: it would end the job or drop its block
-            return _error_receipt(work_ids, error)
+def written(
+    run: Folder, stage: Runnable, work_ids: Sequence[str], rows: Made, began: float
+) -> tuple[TaskReceipt, pa.Table]:
+    """Write the rows of a task as one part; return its receipt, and the rows as the table has them."""
+    made = conform(rows if stage.columns is None else _known(stage, rows), SCHEMAS[stage.table])
+    part = run.write_part(stage.table, made, work_ids=work_ids)
+    save_vectors()
+    return _receipt(stage, work_ids, began) | {"path": part.path, "rows": part.rows}, made
 
 
-class AsyncPerformer(_Pooled):
-    """A pool's actor for a worker that waits on a network: many tasks at once on one event loop."""
-
-    async def __call__(self, row: TaskRow) -> TaskReceipt:
-        if self._fault is not None:
-            return self._fault
-        work_ids, payload = _task(row)
-        try:
-            rows = self._worker(payload)
-            assert isinstance(rows, Awaitable), f"{self._stage.name} is marked asynchronous"
-            return _receipt(self._run, self._stage, work_ids, await rows)
-        except Exception as error:  # noqa: BLE001  # as above
-            return _error_receipt(work_ids, error)
+def failed(stage: Runnable, work_ids: Sequence[str], error: Exception, began: float) -> TaskReceipt:
+    """Say why a task made nothing, and by the kind of its error what that means for the others."""
+    return _receipt(stage, work_ids, began) | {"error": _kind(error), "words": redacted(_words(error))}
 
 
-def perform(row: TaskRow, *, run: Folder, stage: Runnable, told: Told | None = None) -> TaskReceipt:
-    """Do one task in a plain Ray task; a process keeps the worker it made for the last stage it saw."""
-    work_ids, payload = _task(row)
-    if told is not None:
-        told.by_this_worker()
-    try:
-        worker = _kept_worker(stage)
-    except Exception as error:  # noqa: BLE001  # as above
-        return {**_error_receipt([], error), "error": HOPELESS}
-    try:
-        return _receipt(run, stage, work_ids, awaited(worker(payload)))
-    except Exception as error:  # noqa: BLE001  # as above
-        return _error_receipt(work_ids, error)
+def hopeless(stage: Runnable, error: Exception) -> TaskReceipt:
+    """Say why a stage's worker could not be made."""
+    return failed(stage, [], error, time.time()) | {"error": HOPELESS}
+
+
+def _receipt(stage: Runnable, work_ids: Sequence[str], began: float) -> TaskReceipt:
+    worker = f"{this_host().partition(' ')[0]}/{os.getpid()}"
+    return {
+        "stage": stage.name, "path": "", "rows": 0, "work_ids": list(work_ids), "error": "", "words": "",
+        "began": began, "ended": time.time(), "worker": worker,
+    }  # fmt: skip
 
 
 def awaited(rows: Made | Awaitable[Made]) -> Made:
@@ -167,27 +137,6 @@ async def _of(rows: Awaitable[Made]) -> Made:
     return await rows
 
 
-_kept: list[tuple[Runnable, Worker[Never]]] = []
-
-
-def _kept_worker(stage: Runnable) -> Worker[Never]:
-    if not _kept or _kept[0][0] != stage:
-        _kept[:] = []  # what the last one holds goes before the next one loads
-        _kept[:] = [(stage, stage.make_worker())]
-    return _kept[0][1]
-
-
-def _task(row: TaskRow) -> tuple[list[str], Any]:
-    work_ids, payload = pickle.loads(row["task"])  # noqa: S301  # the driver of this run made it
-    return list(work_ids), payload
-
-
-def _receipt(run: Folder, stage: Runnable, work_ids: list[str], rows: Made) -> TaskReceipt:
-    part = run.write_part(stage.table, rows if stage.columns is None else _known(stage, rows), work_ids=work_ids)
-    save_vectors()
-    return {"path": part.path, "rows": part.rows, "work_ids": json.dumps(work_ids), "error": "", "words": ""}
-
-
 def _known(stage: Runnable, rows: Made) -> Iterator[TableRow]:
     """Give *rows*, which have no columns but those that later stages were told of."""
     assert stage.columns is not None, stage.name
@@ -196,12 +145,6 @@ def _known(stage: Runnable, rows: Made) -> Iterator[TableRow]:
         if unknown := {name for name, value in row.items() if name not in known and value is not None}:
             raise ValueError(f"{stage.name} writes {sorted(unknown)}, which are not among its columns {sorted(known)}")
         yield row
-
-
-def _error_receipt(work_ids: list[str], error: Exception) -> TaskReceipt:
-    """Say why a task made nothing, and by the kind of its error what that means for the others."""
-    words = redacted(_words(error))
-    return {"path": "", "rows": 0, "work_ids": json.dumps(work_ids), "error": _kind(error), "words": words}
 
 
 def _kind(error: Exception) -> str:

@@ -1,10 +1,11 @@
-"""The progress of a stage while it runs: a bar on a terminal, elsewhere a line every ten seconds."""
+"""The progress of stages while they run: bars on a terminal, elsewhere a line for each stage every ten seconds."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TextIO
 
 from actors.terminal import say
@@ -19,76 +20,121 @@ _NOTICE_INTERVAL_S = 1.0
 _BAR = "{desc:<18} {percentage:3.0f}%|{bar:20}| {n_fmt}/{total_fmt} {unit}, {elapsed} so far, {postfix}"
 
 
-class Progress:
-    """
-    Says how far a stage is, in what people count: queries, summaries, verdicts; and how long the rest will take.
+@dataclass
+class Line:
+    """How far a stage is, in what people count: queries, summaries, verdicts."""
 
-    A thread of its own keeps it coming while nothing is finished.
+    name: str
+    unit: str  # in the plural
+    total: int  # to be done
+    found: int  # done before
+    done: int = 0
+    since: float = field(default_factory=time.monotonic)  # its stream began
+    is_told: bool = False  # that it is done
 
-    *unit* is in the plural, and *total* of them are to be done. The line ends with what *notice* returns, for example
-    the calls so far.
-    """
-
-    def __init__(self, name: str, unit: str, total: int, log: TextIO, notice: Callable[[], str]) -> None:
-        self._name, self._unit, self._total, self._log, self._notice = name, unit, total, log, notice
-        self._done = 0
-        self._started = time.monotonic()
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._keep_printing, daemon=True)
-        if total:
-            self._thread.start()
-
-    def step(self, done: int) -> None:
-        self._done += done
-
-    def end(self, *, found: int, where: str = "") -> None:
-        """Print what was done; *found* were there before."""
-        self._ended.set()
-        if self._total:
-            self._thread.join()
-        elapsed = time.monotonic() - self._started
-        told = f"{self._done:,} {self._unit} in {elapsed:.1f} s{where and f' {where}'}"
-        before = f"; {found:,} were done before" if found else ""
-        words = f"{told}{before}" if self._total else f"{found:,} {self._unit}, done before"
-        say(f"{self._name:<18} {words}", file=self._log, flush=True)
+    @property
+    def is_under_way(self) -> bool:
+        return 0 < self.done < self.total
 
     def words(self, elapsed: float) -> str:
-        """Say how far it is after so many seconds."""
-        counted = f"{self._done:,}/{self._total:,} {self._unit}, {elapsed:.0f} s so far"
-        return "; ".join(said for said in (f"{counted}, {self._speed(elapsed)}", self._notice()) if said)
+        """Say how far it is after so many seconds, and how long the rest will take."""
+        return f"{self.done:,}/{self.total:,} {self.unit}, {elapsed:.0f} s so far, {self.speed(elapsed)}"
 
-    def _speed(self, elapsed: float) -> str:
-        if not self._done or elapsed <= 0:
+    def speed(self, elapsed: float) -> str:
+        if not self.done or elapsed <= 0:
             return "none done yet"
-        left = elapsed / self._done * (self._total - self._done)
-        return f"{_rate(self._done / elapsed)}, {left:.0f} s left"
+        left = elapsed / self.done * (self.total - self.done)
+        return f"{_rate(self.done / elapsed)}, {left:.0f} s left"
+
+    def last_words(self, where: str) -> str:
+        """Say what was done, and where."""
+        if not self.total:
+            return f"{self.found:,} {self.unit}, done before"
+        before = f"; {self.found:,} were done before" if self.found else ""
+        return f"{self.done:,} {self.unit} in {time.monotonic() - self.since:.1f} s{where and f' {where}'}{before}"
+
+
+class Progress:
+    """
+    Shows how far stages are that run at once.
+
+    A thread of its own keeps it coming while nothing is finished. The first line ends with what *notice* returns, for
+    example the calls so far.
+    """
+
+    def __init__(self, lines: Sequence[Line], log: TextIO, notice: Callable[[], str]) -> None:
+        self._lines = {line.name: line for line in lines}
+        self._log, self._notice = log, notice
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._keep_printing, daemon=True)
+        for line in lines:
+            if not line.total:
+                self._tell(line, "")
+        if any(line.total for line in lines):
+            self._thread.start()
+
+    def step(self, name: str, done: int, where: str) -> None:
+        """Count what is done of a stage; one that is finished says so."""
+        line = self._lines[name]
+        line.done += done
+        if line.done == line.total:
+            self._tell(line, where)
+
+    def end(self, where: str) -> None:
+        """Say of the others what was done."""
+        self._ended.set()
+        if self._thread.is_alive():
+            self._thread.join()
+        for line in self._lines.values():
+            if not line.is_told:
+                self._tell(line, where)
+
+    def _tell(self, line: Line, where: str) -> None:
+        line.is_told = True
+        say(f"{line.name:<18} {line.last_words(where)}", file=self._log, flush=True)
+
+    def _shown(self) -> list[Line]:
+        """Return the lines of stages that are under way, or the first that is to be done."""
+        open_lines = [line for line in self._lines.values() if not line.is_told]
+        return [line for line in open_lines if line.is_under_way] or open_lines[:1]
 
     def _keep_printing(self) -> None:
         if self._log.isatty():
             self._keep_drawing()
             return
-        due = self._started + _LINE_INTERVAL_S
+        due = time.monotonic() + _LINE_INTERVAL_S
         while not self._ended.wait(_NOTICE_INTERVAL_S):
-            if (now := time.monotonic()) < due:
-                self._notice()  # what is urgent it prints by itself
-            else:
-                say(f"{self._name:<18} {self.words(now - self._started)}", file=self._log, flush=True)
+            notice, now = self._notice(), time.monotonic()  # what is urgent it prints by itself
+            if now >= due:
                 due = now + _LINE_INTERVAL_S
+                for line in self._shown():
+                    said = "; ".join(one for one in (line.words(now - line.since), notice) if one)
+                    say(f"{line.name:<18} {said}", file=self._log, flush=True)
+                    notice = ""
 
     def _keep_drawing(self) -> None:
-        bar = self._bar()
+        bars: dict[str, tqdm[None]] = {}
         while not self._ended.wait(_BAR_INTERVAL_S):
-            bar.n = self._done
-            said = (self._speed(time.monotonic() - self._started), self._notice())
-            bar.set_postfix_str(visible("; ".join(one for one in said if one)), refresh=False)
-            bar.refresh()
-        bar.close()  # it leaves no line: the last one says more
+            notice = self._notice()
+            for name in [name for name in bars if self._lines[name].is_told]:
+                bars.pop(name).close()  # it leaves no line: the last one says more
+            for line in self._shown():
+                if line.name not in bars:
+                    bars[line.name] = self._bar(line)
+                bar = bars[line.name]
+                bar.n = line.done
+                said = (line.speed(time.monotonic() - line.since), notice)
+                bar.set_postfix_str(visible("; ".join(one for one in said if one)), refresh=False)
+                bar.refresh()
+                notice = ""
+        for bar in bars.values():
+            bar.close()
 
-    def _bar(self) -> tqdm[None]:
+    def _bar(self, line: Line) -> tqdm[None]:
         from tqdm import tqdm  # only a terminal needs it
 
         return tqdm(
-            total=self._total, desc=self._name, unit=self._unit, file=self._log, bar_format=_BAR, leave=False,
+            total=line.total, desc=line.name, unit=line.unit, file=self._log, bar_format=_BAR, leave=False,
             dynamic_ncols=True,
         )  # fmt: skip
 

@@ -5,28 +5,29 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from sys import intern
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from actors.storage.benchmark import Benchmark
-from actors.storage.folder import Folder
-from jobs.stages.items import Given, Item, Key, RowPlace, SourceReader, to_do
+from jobs.stages.items import Given, Item, Key, SourceReader
 from jobs.stages.judge import Judged
-from jobs.stages.runner import Task
 from jobs.stages.split import UnitsOf
 from jobs.stages.stage import Plan, Stage, Works
 from longform.axes import SystemAxes
 from longform.errors import UsageError
 from longform.judges.kind import Kind
 from longform.judges.kinds import KINDS
-from longform.keys import content_key
+from longform.keys import content_key, in_groups
 from longform.metrics.similarity import SOURCES
 from longform.records import Target
-from longform.rows import JudgementRow, SummaryRow, TableRow, VerdictRow
+from longform.rows import JudgementRow, TableRow
 from longform.schemas import LABELS, SUMMARIES, TARGETS, VERDICTS
 from longform.settings.systems import SystemName
 
 _NAMED = 6  # answers in a message
+_NAMED_BY = ("summary_id", "annotator", "target_id")  # columns of labels
+_HAYSTACKS_HELD = 4
 _SAID = ("labels", "released_scores")  # what a release says of its summaries
 
 
@@ -105,27 +106,25 @@ def scored_measures(benchmark: Benchmark) -> list[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class _FromBenchmark(Stage[Key]):
-    """Takes rows of a table that the benchmark ships, a task for each of its parts."""
+    """Takes rows of a table that the benchmark ships, those of a haystack at once."""
 
     shipped: ClassVar[str]  # a table of the benchmark
-    named_by: ClassVar[Sequence[str]]  # columns of it
+    per_task = 256
 
     bench: str  # URL
 
-    def tasks(self, run: Folder, items: Sequence[Item[Key]]) -> list[Task]:
-        benchmark, key = Benchmark(self.bench), self.key_of()
-        left = {one.key: one.work_id for one in to_do(run, self.name, self.table, items)}
-        found = []
-        for part in benchmark.folder.parts(self.shipped) if left else ():
-            rows = benchmark.folder.read_part(part.path, columns=list(self.named_by)).to_pylist()
-            named = [one for one in dict.fromkeys(map(key, rows)) if one in left]
-            given = [Given(left[one], one, (RowPlace(self.shipped, left[one], part.path),)) for one in named]
-            if given:
-                found.append(Task(work_ids=tuple(one.work_id for one in given), payload=given))
-        return found
+    def shipped_rows(self, benchmark: Benchmark) -> Callable[[str], Mapping[Key, Sequence[Any]]]:
+        """Return what gives the rows of the haystack of a query, by the keys of the items that they belong to."""
+        key = self.key_of(benchmark)
+
+        @lru_cache(maxsize=_HAYSTACKS_HELD)
+        def rows(haystack_id: str) -> Mapping[Key, Sequence[Any]]:
+            return in_groups((key(row), row) for row in benchmark.rows(self.shipped, haystack_id).to_pylist())
+
+        return lambda query_id: rows(benchmark.queries[query_id].haystack_id)
 
     @abstractmethod
-    def key_of(self) -> Callable[[TableRow], Key]:
+    def key_of(self, benchmark: Benchmark) -> Callable[[TableRow], Key]:
         """Return what gives the key of the item that a row of the benchmark belongs to."""
 
 
@@ -139,7 +138,6 @@ class CopySummaries(_FromBenchmark[Released]):
     table = "summaries"
     columns = SUMMARIES.names
     shipped = "summaries"
-    named_by = Released._fields
 
     def items(self, plan: Plan) -> list[Item[Released]]:
         folder = plan.benchmark.folder
@@ -152,19 +150,18 @@ class CopySummaries(_FromBenchmark[Released]):
             if summary_id in shipped
         ]
 
-    def key_of(self) -> Callable[[TableRow], Released]:
+    def key_of(self, _benchmark: Benchmark) -> Callable[[TableRow], Released]:
         return released_of
 
     def worker(self, _reader: SourceReader) -> Works[Released]:
-        benchmark, key = Benchmark(self.bench), self.key_of()
+        benchmark = Benchmark(self.bench)
+        rows = self.shipped_rows(benchmark)
 
-        def copy(given: Sequence[Given[Released]]) -> list[SummaryRow]:
-            work_ids = {one.key: one.work_id for one in given}
-            shipped: list[SummaryRow] = benchmark.folder.read_part(given[0].sources[0].part).to_pylist()
+        def copy(given: Sequence[Given[Released]]) -> list[TableRow]:
             return [
-                {**row, "work_id": work_ids[key(row)], "dataset": benchmark.queries[row["query_id"]].dataset}
-                for row in shipped
-                if key(row) in work_ids
+                {**row, "work_id": one.work_id, "dataset": benchmark.queries[one.key.query_id].dataset}
+                for one in given
+                for row in rows(one.key.query_id)[one.key]
             ]
 
         return copy
@@ -180,7 +177,6 @@ class ReadLabels(_FromBenchmark[Judged]):
     table = "verdicts"
     columns = VERDICTS.names
     shipped = "labels"
-    named_by = ("summary_id", "annotator", "target_id")
 
     task_of: Mapping[str, str]  # annotator -> task
 
@@ -196,8 +192,7 @@ class ReadLabels(_FromBenchmark[Judged]):
             )
         ]
 
-    def key_of(self) -> Callable[[TableRow], Judged]:
-        benchmark = Benchmark(self.bench)
+    def key_of(self, benchmark: Benchmark) -> Callable[[TableRow], Judged]:
         return lambda row: Judged(
             released_work_id(benchmark, str(row["summary_id"])),
             str(row["annotator"]),
@@ -205,18 +200,16 @@ class ReadLabels(_FromBenchmark[Judged]):
         )
 
     def worker(self, _reader: SourceReader) -> Works[Judged]:
-        benchmark, key = Benchmark(self.bench), self.key_of()
+        benchmark = Benchmark(self.bench)
+        labels = self.shipped_rows(benchmark)
 
-        def verdicts(given: Sequence[Given[Judged]]) -> list[VerdictRow]:
-            labels: dict[Judged, list[JudgementRow]] = {}
-            for row in benchmark.folder.read_part(given[0].sources[0].part).to_pylist():
-                named = key(row)
-                del row["annotator"]
-                labels.setdefault(named, []).append(row)
+        def verdicts(given: Sequence[Given[Judged]]) -> list[TableRow]:
             return [
-                {**verdict, "work_id": one.work_id, "judge": one.key.judge}
+                {**_without_annotator(verdict), "work_id": one.work_id, "judge": one.key.judge}
                 for one in given
-                for verdict in _as_verdicts(labels[one.key], benchmark, KINDS[self.task_of[one.key.judge]])
+                for verdict in _as_verdicts(
+                    labels(one.key.query_id)[one.key], benchmark, KINDS[self.task_of[one.key.judge]]
+                )
             ]
 
         return verdicts
@@ -224,13 +217,17 @@ class ReadLabels(_FromBenchmark[Judged]):
 
 def _labelled(benchmark: Benchmark, haystack_id: str) -> dict[tuple[str, str, str], None]:
     """Return each summary of a haystack by each of its annotators, with the query that was labelled, in their order."""
-    labels = benchmark.rows("labels", haystack_id, list(ReadLabels.named_by))
+    labels = benchmark.rows("labels", haystack_id, list(_NAMED_BY))
     query_of = {target.target_id: intern(target.query_id) for target in benchmark.haystack_targets(haystack_id)}
-    columns = (labels[name].to_pylist() for name in ReadLabels.named_by)
+    columns = (labels[name].to_pylist() for name in _NAMED_BY)
     return {
         (summary_id, intern(annotator), query_of[target_id]): None
         for summary_id, annotator, target_id in zip(*columns, strict=True)
     }
+
+
+def _without_annotator(label: JudgementRow) -> dict[str, Any]:
+    return {name: value for name, value in label.items() if name != "annotator"}
 
 
 def _as_verdicts(labels: Sequence[JudgementRow], benchmark: Benchmark, kind: Kind) -> list[JudgementRow]:

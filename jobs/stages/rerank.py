@@ -63,6 +63,10 @@ class Rerank(Stage[Ranked]):
         return self.settings.asked_model
 
     @property
+    def shares_documents(self) -> bool:
+        return self.chat is not None
+
+    @property
     def resources(self) -> ResourcesSettings | None:
         return self.settings.asked_resources
 

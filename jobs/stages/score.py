@@ -91,6 +91,10 @@ class Score(Stage[Scored]):
         return found | ({"verdicts": (*_OF_ALL, *links, *pairs)} if kinds else {})
 
     @property
+    def holds_model(self) -> bool:
+        return self.embeds
+
+    @property
     def embeds(self) -> bool:
         return any({"encoder", "tokens"} & measure.needs for group in self._groups() for measure in group)
 

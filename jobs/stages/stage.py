@@ -20,9 +20,8 @@ from actors.local_models.vector_table import VectorsPlace, use_vectors
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.command.calling import Calling, open_rows
-from jobs.stages.items import Given, Item, Key, Made, Source, SourceReader, to_do
+from jobs.stages.items import Given, Item, Key, Made, Source, SourceReader, placed
 from jobs.stages.performing import Worker
-from jobs.stages.runner import Task
 from longform.chat.asking import Asks
 from longform.chat.call import ChatRequest
 from longform.rows import TableRow
@@ -107,6 +106,18 @@ class Stage(ABC, Generic[Key]):
         return self.chat is not None
 
     @property
+    def waits_for(self) -> str | None:
+        """Say why all rows of the stages before it must be there before it begins; None: it takes them as they come."""
+        if self.chat is not None and self.chat.batch:
+            return "its requests go to the provider as one batch"
+        return None
+
+    @property
+    def shares_documents(self) -> bool:
+        """Return whether its calls about one document go out together, for several queries."""
+        return False
+
+    @property
     def resources(self) -> ResourcesSettings | None:
         """Resources that each of its workers asks of the cluster; None: those of the command."""
         return None if self.chat is None else self.chat.resources
@@ -133,10 +144,14 @@ class Stage(ABC, Generic[Key]):
     def worker(self, reader: SourceReader) -> Works[Key]:
         """Return what maps the items of a task to rows, whose sources *reader* reads; what it loads, it loads here."""
 
-    def make_worker(self) -> Works[Key]:
-        """Return the worker that reads the run; the encoders of its process keep vectors from now on."""
+    def make_worker(self, held: Mapping[Source, Sequence[TableRow]] | None = None) -> Works[Key]:
+        """
+        Return the worker that reads the run; the encoders of its process keep vectors from now on.
+
+        Rows that are *held* stand in place of the run's: those that a stream has just made.
+        """
         use_vectors(self.vectors)
-        return self.worker(self.reader())
+        return self.worker(self.reader(held))
 
     def asking(self, model: ChatModel | None = None) -> Asking | None:
         """Open the model that it asks, or *model*, behind the pool; None: it asks none."""
@@ -172,20 +187,14 @@ class Stage(ABC, Generic[Key]):
         """Return what reads the sources of its items; rows that are *held* stand in place of the run's."""
         return SourceReader(Folder(self.run), self.reads, held)
 
-    def tasks(self, run: Folder, items: Sequence[Item[Key]]) -> Sequence[Task]:
+    def tasks(self, run: Folder, items: Sequence[Item[Key]]) -> list[Sequence[Given[Key]]]:
         """
         Return the tasks for those of *items* that are not done.
 
         Raises:
             UsageError: What they are made from is not there.
         """
-        given = to_do(run, self.name, self.table, items)
-        return Made((_task, [*self.groups(given)]))
-
-
-def _task(group: Sequence[Given[Any]]) -> Task:
-    given = [*group]
-    return Task(work_ids=tuple(one.work_id for one in given), payload=given)
+        return [*self.groups(placed(run, self.name, items, but=run.locate(self.table)))]
 
 
 class OfQuery(Protocol):

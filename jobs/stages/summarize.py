@@ -16,7 +16,7 @@ from actors.chat.opening import Asking
 from actors.python_class import actor_of
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from actors.summarizers.summarizer import AskedContext, Means, Summarizer
+from actors.summarizers.summarizer import AskedContext, Means, Summarizer, method_of
 from jobs.stages.check_methods import MethodContext, check_methods
 from jobs.stages.items import Given, Item, Source, SourceReader
 from jobs.stages.pack import HowPacked, Packed, how_packed
@@ -91,6 +91,12 @@ class Summarize(Stage[Summarized]):
     @property
     def embeds(self) -> bool:
         return actor_of(self.settings, Summarizer).embeds
+
+    @property
+    def waits_for(self) -> str | None:
+        if any(method_of(method).refuses_many for method in self.methods.values()):
+            return "a method that cannot show so many documents is refused before the first call"
+        return super().waits_for
 
     def on_cores(self, cores: int) -> Self:
         return replace(self, threads=cores)

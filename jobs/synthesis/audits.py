@@ -17,7 +17,8 @@ from pydantic import JsonValue
 from actors.storage.benchmark import ACCOUNT, AUDIT, TABLES, Benchmark
 from actors.storage.folder import Folder
 from jobs.stages.cluster import Cluster
-from jobs.stages.runner import PlainStage, Task, run_stage
+from jobs.stages.operators import PlainStage, Task
+from jobs.stages.runner import run_stage
 from longform.formats.summhay_export import topic_file
 from longform.keys import content_key
 from longform.rows import AuditRow
@@ -106,7 +107,7 @@ def _on_cluster(benchmark: Benchmark, url: str, cluster: Cluster) -> list[Haysta
     done = work.locate(_TABLE)
     todo = [task for task in tasks if task.work_ids[0] not in done]
     worker = partial(_audit_worker, url)
-    stage = PlainStage(name="audit", table=_TABLE, identity=identity, make_worker=worker, unit="haystacks")
+    stage = PlainStage(name="audit", table=_TABLE, make_worker=worker, unit="haystacks")
     run_stage(work, stage, len(tasks), todo, cluster=cluster)
     audits = work.snapshot(_TABLE)
     rows = [audits.read(work_ids=task.work_ids).to_pylist()[0] for task in tasks]

@@ -24,10 +24,11 @@ from jobs.configs import is_file, read_yaml, validated
 from jobs.files.write_benchmark import Manifest, same_or_refuse, write_benchmark
 from jobs.stages.cluster import Cluster
 from jobs.stages.items import RowPlace, SourceReader
-from jobs.stages.runner import PlainStage, Task, run_stage
+from jobs.stages.operators import PlainStage, Task
+from jobs.stages.runner import run_stage
 from longform import __version__
 from longform.errors import UsageError
-from longform.keys import content_key, in_groups
+from longform.keys import in_groups
 from longform.rows import PieceRow
 from longform.synthesis.asking import Attempt, Form, Log
 from longform.synthesis.key_points.recipe import KEY_POINTS
@@ -89,7 +90,9 @@ def piece_worker(
     async def make(task: Mapping[str, Any]) -> list[PieceRow]:
         needed = [json.loads(reader.row(RowPlace(TABLE, *place), PieceRow)["piece"]) for place in task["needs"]]
         log = Log()
-        content = await models.carry_out(recipe.plan(Job(task["step"], task["payload"], needed, embed), log))
+        content = await models.carry_out(
+            recipe.plan(Job(task["step"], json.loads(task["payload"]), needed, embed), log)
+        )
         attempts: list[Any] = [attempt._asdict() for attempt in log.attempts]
         return [
             {
@@ -180,7 +183,7 @@ class Synthesis:
                     "step": step.name,
                     "haystack_id": work.haystack_id,
                     "doc_index": work.doc_index,
-                    "payload": work.payload,
+                    "payload": json.dumps(work.payload),
                     "needs": [(key, done[key]) for key in work.needs],
                 },
             )
@@ -195,7 +198,6 @@ class Synthesis:
             name=name,
             table=TABLE,
             unit=step.unit,
-            identity=content_key(self.work.url, step.name, settings.model_dump(mode="json"), self.recipe.sources),
             make_worker=partial(piece_worker, self.work, self.kind.forms, self.recipe, self.calling.context(name)),
             holds_model=True,
             asynchronous=True,

@@ -157,8 +157,8 @@ def test_what_is_found_is_counted_as_reused(url: str) -> None:
     mine = keeper(url)
     mine.exchange("w", [intent("a")], [])
     mine.exchange("w", [], [receipt("a", usd=0.5)])
-    assert mine.finished(["call of a", "call of b"]).keys() == {"call of a"}
-    assert mine.n_reused() == 1
+    assert mine.finished(["call of a", "call of b"], "judge").keys() == {"call of a"}
+    assert mine.n_reused() == {"judge": 1}
 
 
 def test_a_final_failure_is_not_paid_for_again_by_the_same_command(url: str) -> None:

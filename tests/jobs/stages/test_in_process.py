@@ -12,6 +12,7 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 import pytest
+from jobs.stages.in_process import receipts_of
 
 from actors.authority import Local
 from actors.chat.model import CallContext
@@ -22,7 +23,6 @@ from actors.storage.folder import Folder
 from jobs.command.interrupts import Interrupted, Interruptible
 from jobs.stages import place
 from jobs.stages.cluster import Cluster
-from jobs.stages.in_process import receipts_of
 from jobs.stages.items import Row
 from jobs.stages.performing import Worker
 from jobs.stages.runner import PlainStage, StageError, Task, run_stage

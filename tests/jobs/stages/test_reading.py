@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jobs.stages.reading import Reading, Told
 
 from actors.local_models.text_model import TEXTS_READ, TextsRead
 from actors.storage.folder import Folder
@@ -15,7 +16,6 @@ from jobs.stages import progress, reading
 from jobs.stages.cluster import Cluster
 from jobs.stages.items import Row
 from jobs.stages.performing import Worker, perform
-from jobs.stages.reading import Reading, Told
 from jobs.stages.runner import PlainStage, Task, run_stage
 
 READS = 1234

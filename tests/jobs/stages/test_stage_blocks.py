@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jobs.stages.place import tasks_a_block
 
 from actors.storage.folder import Folder
 from jobs.stages.cluster import Cluster
 from jobs.stages.items import Row
 from jobs.stages.performing import Worker
-from jobs.stages.place import tasks_a_block
 from jobs.stages.runner import PlainStage, StageError, Task, run_stage
 
 N_TASKS = 20

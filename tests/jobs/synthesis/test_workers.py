@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from jobs.stages.place import Place, tasks_a_block
 
 from actors.storage.folder import Folder
 from jobs.command.calling import Calling
 from jobs.stages import runner as stages
 from jobs.stages.cluster import Cluster
 from jobs.stages.performing import Performer, Runnable, TaskReceipt, TaskRow
-from jobs.stages.place import Place, tasks_a_block
 from jobs.synthesis.haystacks import make_benchmark, read_config, synthesize
 from jobs.synthesis.model_synthesis import read_config as read_models_config
 from longform.errors import UsageError
