@@ -125,17 +125,20 @@ def _stages(
     told = {stage["name"]: stage for stage in (last[0]["stages"] if last else [])}
     failures = _failures(run)
     return [
-        _stage({"done": 0, **recorded.get(name, {}), **told.get(name, {})}, failures, heard and heard["now"], now)
+        _stage(
+            {"done": 0, **recorded.get(name, {}), **told.get(name, {})}, failures, heard["now"] if heard else {}, now
+        )
         for name in dict.fromkeys([*told, *recorded])
     ]
 
 
 def _stage(
-    known: Mapping[str, Any], failures: Mapping[str, Counter[str]], at: Heard | None, now: float
+    known: Mapping[str, Any], failures: Mapping[str, Counter[str]], under_way: Heard, now: float
 ) -> dict[str, Any]:
     failed = failures.get(known["name"], Counter())
     rate: dict[str, Any] = {"under_way": False, "a_minute": None, "seconds_left": None}
-    if at is not None and at["name"] == known["name"] and known["done"] < known["wanted"]:
+    at = under_way.get(known["name"])
+    if at is not None and known["done"] < known["wanted"]:
         rate["under_way"] = True
         if done := at["done"]:
             seconds = now - at["began_at"]

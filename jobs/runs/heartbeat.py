@@ -30,7 +30,7 @@ FOLDER = "progress"
 EVERY_S = 5.0
 STALE_S = 30.0
 """A command whose last heartbeat is older counts as killed: it missed six of them."""
-_FORMAT = 1
+_FORMAT = 2
 _SIGINT = 2
 
 
@@ -40,7 +40,7 @@ A heartbeat as it stands in its file; times are seconds since 1970.
 
     stages   of the command, in its order: `name`, `table`, `unit`, `wanted` (work ids that it is to have in the end),
              and `done` of them, which is absent before the command has come to the stage
-    now      the stage under way: `name`, `todo` when it began, `done` since, `began_at`; null: none
+    now      stage -> `todo` when it began, `done` since, `began_at`: those of the stream that is under way
     ended    `at` and `exit_code`; null: the command goes on, or was killed
 """
 _KEYS = {"format", "command", "verb", "session", "began_at", "written_at", "stages", "now", "ended"}
@@ -73,7 +73,7 @@ class Heartbeat:
             "began_at": now,
             "written_at": now,
             "stages": [],
-            "now": None,
+            "now": {},
             "ended": None,
         }
         self._run: Folder | None = None
@@ -110,13 +110,10 @@ class Heartbeat:
             self._write()
             self._thread.start()
 
-    def __call__(self, stage: Runnable, *, wanted: int, todo: int, done: int) -> None:
+    def __call__(self, stage: Runnable, *, wanted: int, todo: int, done: int, since: float) -> None:
         """Take how far *stage* is; costs next to nothing, the file is written by a thread of its own."""
         with self._lock:
-            now = self._heard["now"]
-            if now is None or now["name"] != stage.name or done == 0:
-                now = {"name": stage.name, "todo": todo, "done": 0, "began_at": time.time()}
-            self._heard["now"] = {**now, "done": done}
+            self._heard["now"][stage.name] = {"todo": todo, "done": done, "began_at": since}
             for one in self._heard["stages"]:
                 if one["name"] == stage.name:
                     one["wanted"], one["done"] = wanted, wanted - todo + done

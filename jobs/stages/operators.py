@@ -157,7 +157,7 @@ class Operator(ABC, Generic[Member]):
 
     @property
     def slots(self) -> int:
-        return max(stage.slots for stage in self.stages)
+        return max([1, *(stage.slots for stage in self.stages)])
 
     @abstractmethod
     def on_cores(self, cores: int) -> Self:

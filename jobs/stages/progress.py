@@ -29,7 +29,7 @@ class Line:
     total: int  # to be done
     found: int  # done before
     done: int = 0
-    since: float = field(default_factory=time.monotonic)  # its stream began
+    since: float = field(default_factory=time.time)  # its first task began; before, its stream
     is_told: bool = False  # that it is done
 
     @property
@@ -51,7 +51,7 @@ class Line:
         if not self.total:
             return f"{self.found:,} {self.unit}, done before"
         before = f"; {self.found:,} were done before" if self.found else ""
-        return f"{self.done:,} {self.unit} in {time.monotonic() - self.since:.1f} s{where and f' {where}'}{before}"
+        return f"{self.done:,} {self.unit} in {max(0.0, time.time() - self.since):.1f} s{where and f' {where}'}{before}"
 
 
 class Progress:
@@ -73,10 +73,10 @@ class Progress:
         if any(line.total for line in lines):
             self._thread.start()
 
-    def step(self, name: str, done: int, where: str) -> None:
-        """Count what is done of a stage; one that is finished says so."""
+    def step(self, name: str, done: int, *, since: float, where: str) -> None:
+        """Count what is done of a stage that has been at work *since* then; one that is finished says so."""
         line = self._lines[name]
-        line.done += done
+        line.done, line.since = line.done + done, since
         if line.done == line.total:
             self._tell(line, where)
 
@@ -102,9 +102,9 @@ class Progress:
         if self._log.isatty():
             self._keep_drawing()
             return
-        due = time.monotonic() + _LINE_INTERVAL_S
+        due = time.time() + _LINE_INTERVAL_S
         while not self._ended.wait(_NOTICE_INTERVAL_S):
-            notice, now = self._notice(), time.monotonic()  # what is urgent it prints by itself
+            notice, now = self._notice(), time.time()  # what is urgent it prints by itself
             if now >= due:
                 due = now + _LINE_INTERVAL_S
                 for line in self._shown():
@@ -123,7 +123,7 @@ class Progress:
                     bars[line.name] = self._bar(line)
                 bar = bars[line.name]
                 bar.n = line.done
-                said = (line.speed(time.monotonic() - line.since), notice)
+                said = (line.speed(time.time() - line.since), notice)
                 bar.set_postfix_str(visible("; ".join(one for one in said if one)), refresh=False)
                 bar.refresh()
                 notice = ""

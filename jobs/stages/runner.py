@@ -66,12 +66,16 @@ def no_note(report: StageReport, *, final: bool) -> None:
 
 
 class Pulse(Protocol):
-    """Takes how far a stage is: of *wanted* work ids *todo* were not there when it began, and *done* of these are."""
+    """
+    Takes how far a stage is, at work *since* a time in seconds since 1970.
 
-    def __call__(self, stage: Runnable, *, wanted: int, todo: int, done: int) -> None: ...
+    Of *wanted* work ids *todo* were not there when it began, and *done* of these are.
+    """
+
+    def __call__(self, stage: Runnable, *, wanted: int, todo: int, done: int, since: float) -> None: ...
 
 
-def no_pulse(stage: Runnable, *, wanted: int, todo: int, done: int) -> None:
+def no_pulse(stage: Runnable, *, wanted: int, todo: int, done: int, since: float) -> None:
     """Take nothing."""
 
 
@@ -140,7 +144,7 @@ class _Accounts:
         lines = [Line(one.stage.name, one.stage.unit, one.todo, one.wanted - one.todo) for one in self.of.values()]
         self._progress = Progress(lines, means.log or sys.stderr, self._noticed)
         for account in self.of.values():
-            means.pulse(account.stage, wanted=account.wanted, todo=account.todo, done=0)
+            self._pulse(account)
 
     def _noticed(self) -> str:
         n = TEXTS_READ.count - self._texts_before + sum(self._place.texts.values())
@@ -152,13 +156,17 @@ class _Accounts:
         if not receipt["error"]:
             part = Part(path=receipt["path"], rows=receipt["rows"], work_ids=tuple(receipt["work_ids"]))
             self._waiting.setdefault(account.stage.table, []).append((account, part))
-            self._means.pulse(account.stage, wanted=account.wanted, todo=account.todo, done=account.done)
-            self._progress.step(account.stage.name, len(part.work_ids), self._place.words)
+            self._pulse(account)
+            self._progress.step(account.stage.name, len(part.work_ids), since=account.began, where=self._place.words)
         if receipt["error"] == HOPELESS:
             raise StageError(f"{account.stage.name}: {receipt['words']}; what is finished is kept")
         n = sum(map(len, self._waiting.values()))
         if n >= self._a_commit or (n and time.monotonic() - self._committed_at >= _COMMIT_S):
             self.commit(final=False)
+
+    def _pulse(self, of: _Account) -> None:
+        since = min(of.began, time.time())
+        self._means.pulse(of.stage, wanted=of.wanted, todo=of.todo, done=of.done, since=since)
 
     def commit(self, *, final: bool) -> None:
         """Make count what waits, and note it."""
