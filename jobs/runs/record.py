@@ -40,6 +40,7 @@ _FORMAT = 2
 # While a stage runs; what a command that is killed did since is in the tables, without its seconds.
 _NOTE_EVERY_S = 10.0
 _SUMS = ("pieces", "rows", "seconds")
+_HOW = ("workers", "operator", "actors", "began_at", "ended_at")
 _TOLD = ("verb", "benchmark", "config", "limit", "jobs", "stages")
 _NOT_NAMED = "a command before records named them"
 
@@ -151,7 +152,8 @@ class RunRecord:
         stage["wanted"] = report.wanted
         if report.pieces:
             self.content["commands"].setdefault(self._command, self._maker)
-            work = {"command": self._command, **_added(before, report), "workers": report.workers}
+            how = {name: getattr(report, name) for name in _HOW}
+            work = {"command": self._command, **_added(before, report), **how}
             stage["work"] = [one for one in stage["work"] if one["command"] != self._command] + [work]
         stage.update({name: sum(work[name] for work in stage["work"]) for name in _SUMS})
 

@@ -157,7 +157,8 @@ class Operator(ABC, Generic[Member]):
 
     @property
     def slots(self) -> int:
-        return max([1, *(stage.slots for stage in self.stages)])
+        found: int = max(stage.slots for stage in self.stages)
+        return found
 
     @abstractmethod
     def on_cores(self, cores: int) -> Self:

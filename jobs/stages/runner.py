@@ -34,6 +34,7 @@ _COMMIT_S = 10.0  # what a command that is killed has to do again
 _MOST_COMMITS = 4096  # of one stream: adding a commit costs time by the number of those that are there
 _BLOCKS_A_WORKER = 8
 _MOST_A_BLOCK = 8  # what a process that dies has to do again
+_TOUCH_S = 0.25  # between two tasks of a stage that is at work all along
 _MOST_TOGETHER = 64  # queries whose calls about one document go out together
 
 
@@ -51,8 +52,12 @@ class StageReport:
     found: int  # of them, already there
     pieces: int  # of them, done now
     rows: int  # written now
-    seconds: float  # from the beginning of its first task to the end of its last
+    seconds: float  # in which some task of it was under way
     workers: int  # 0: the command's own process
+    operator: str  # the stages that the same actors perform
+    actors: int  # processes that did some of it
+    began_at: float | None  # its first task, in seconds since 1970; None: there was none
+    ended_at: float | None  # its last task
 
 
 class Note(Protocol):
@@ -103,15 +108,17 @@ class _Account:
     stage: Runnable
     wanted: int
     todo: int
+    operator: str
     done: int = 0
     committed: int = 0
     rows: int = 0
-    began: float = math.inf
-    ended: float = -math.inf
+    spans: list[tuple[float, float]] = field(default_factory=list)  # in which it was at work, in order
+    actors: set[str] = field(default_factory=set)
     failures: list[_Failure] = field(default_factory=list)
 
     def take(self, receipt: TaskReceipt) -> None:
-        self.began, self.ended = min(self.began, receipt["began"]), max(self.ended, receipt["ended"])
+        self.spans = with_span(self.spans, receipt["began"], receipt["ended"])
+        self.actors.add(receipt["worker"])
         if receipt["error"]:
             self.failures.append(_Failure(receipt["error"], receipt["words"], len(receipt["work_ids"])))
         else:
@@ -126,9 +133,26 @@ class _Account:
             found=self.wanted - self.todo,
             pieces=self.committed,
             rows=self.rows,
-            seconds=max(0.0, self.ended - self.began),
+            seconds=sum(end - begin for begin, end in self.spans),
             workers=workers,
+            operator=self.operator,
+            actors=len(self.actors),
+            began_at=self.began,
+            ended_at=self.spans[-1][1] if self.spans else None,
         )
+
+    @property
+    def began(self) -> float | None:
+        return self.spans[0][0] if self.spans else None
+
+
+def with_span(spans: Sequence[tuple[float, float]], began: float, ended: float) -> list[tuple[float, float]]:
+    """Return *spans*, in order and apart from each other, with one more; those that all but touch become one."""
+    before = [one for one in spans if one[1] + _TOUCH_S < began]
+    behind = [one for one in spans if one[0] - _TOUCH_S > ended]
+    joined = spans[len(before) : len(spans) - len(behind)]
+    first, last = min([began, *(one[0] for one in joined)]), max([ended, *(one[1] for one in joined)])
+    return [*before, (first, last), *behind]
 
 
 class _Accounts:
@@ -157,7 +181,9 @@ class _Accounts:
             part = Part(path=receipt["path"], rows=receipt["rows"], work_ids=tuple(receipt["work_ids"]))
             self._waiting.setdefault(account.stage.table, []).append((account, part))
             self._pulse(account)
-            self._progress.step(account.stage.name, len(part.work_ids), since=account.began, where=self._place.words)
+            self._progress.step(
+                account.stage.name, len(part.work_ids), since=account.spans[0][0], where=self._place.words
+            )
         if receipt["error"] == HOPELESS:
             raise StageError(f"{account.stage.name}: {receipt['words']}; what is finished is kept")
         n = sum(map(len, self._waiting.values()))
@@ -165,7 +191,7 @@ class _Accounts:
             self.commit(final=False)
 
     def _pulse(self, of: _Account) -> None:
-        since = min(of.began, time.time())
+        since = time.time() if of.began is None else of.began
         self._means.pulse(of.stage, wanted=of.wanted, todo=of.todo, done=of.done, since=since)
 
     def commit(self, *, final: bool) -> None:
@@ -253,7 +279,7 @@ def run_stage(
     means = Means(cluster, **given)
     size = 1 if stage.holds_model else a_block(len(tasks), workers=cluster.workers)
     blocks = [tasks[at : at + size] for at in range(0, len(tasks), size)]
-    account = _Account(stage, wanted, sum(len(task.work_ids) for task in tasks))
+    account = _Account(stage, wanted, sum(len(task.work_ids) for task in tasks), stage.name)
     return _carried(run, [OfTasks((stage,))], blocks, [account], means)[0]
 
 
@@ -286,8 +312,9 @@ def run_stages(run: Folder, plan: Plan, stages: Sequence[Stage[Any]], means: Mea
     parcels = parcels_of(stages, plan, located, queries_of(plan.items(one) for one in until))
     check_sources(run, stages, parcels, located)
     accounts = [
-        _Account(one, len(plan.items(one)), sum(len(parcel.wanted.get(one.name, ())) for parcel in parcels))
-        for one in stages
+        _Account(one, len(plan.items(one)), sum(len(of.wanted.get(one.name, ())) for of in parcels), operator.name)
+        for operator in chain
+        for one in operator.stages
     ]
     blocks = blocks_of(parcels, chain, plan, workers=means.cluster.workers)
     if blocks and len(chain) > 1 and not Place(means.cluster, means.here).begins_here:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
+from longform.report.how_it_ran import ANCHOR, flow_sections, flow_tables
 from longform.report.page_data import choosers
 from longform.report.parts import Section
 from longform.report.plots import Plot
@@ -59,6 +60,7 @@ SECTIONS: tuple[Callable[[Results], Iterable[Section]], ...] = (
     _judged,
     every_cell,
     audit_sections,
+    flow_sections,
     lambda results: [provenance_section(results)],
 )
 """In reading order; each gives what the results have for it."""
@@ -95,6 +97,7 @@ _NOT_OF_DATA = frozenset(
         "retest",
         "audit",
         "made",
+        ANCHOR,
         "unscored",
         "table-calls",
         "table-missing-ledgers",
@@ -112,7 +115,11 @@ def pooled_words(results: Results, anchor: str) -> str:
     return f"Data sets pooled: {', '.join(pooled)}. "
 
 
-_DRAWN: Mapping[str, Callable[[Results], Iterable[Table]]] = {"scores": score_figures, "audit": benchmark_tables}
+_DRAWN: Mapping[str, Callable[[Results], Iterable[Table]]] = {
+    "scores": score_figures,
+    "audit": benchmark_tables,
+    ANCHOR: flow_tables,
+}
 """Anchor of a section of no single table -> the tables whose figures it shows."""
 
 

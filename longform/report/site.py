@@ -44,6 +44,7 @@ GROUPS = {
         ("cost", "Cost", "Quality beside what it cost, and every stage's calls."),
         ("judges", "Judges", "How far each judge agrees with people.", "table-judges"),
         ("benchmark", "Benchmark", "How far to trust the questions and insights.", "audit"),
+        ("ran", "How it ran", "Which actors made what, when, and what waited for what.", "ran"),
         ("provenance", "Provenance", "How the numbers were made, and the whole configuration.", *_MADE),
     )
 }

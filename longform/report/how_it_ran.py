@@ -1,0 +1,75 @@
+"""The page on how a run ran: its stages, the actors that performed them, and when each was at work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from longform.report.parts import Section
+from longform.report.result_tables import shown_of
+from longform.results.results import Results
+from longform.tables.table import Axes, Column, Table, Value
+
+ANCHOR = "ran"
+_TOLD = (
+    "One line a stage, of the last command that did work. Stages of one operator are performed by the same actors, one "
+    "after the other; operators work at once, each on what the one before has just finished. A stage whose time from "
+    "beginning to end is much longer than its seconds at work waited for the operator before it."
+)
+_COLUMNS = (
+    Column("stage"),
+    Column("operator", told="the stages that its actors perform"),
+    Column("actors", "count", told="processes that did some of it"),
+    Column("pieces", "count", told="what it makes at once, as one ranking or one summary"),
+    Column("rows", "count"),
+    Column("begins", "seconds", told="after the first stage did", digits=1),
+    Column("ends", "seconds", told="after the first stage began", digits=1),
+    Column("at_work", "seconds", "at work", "while some task of it was under way", digits=1),
+    Column("a_second", "number", "rows a second", "while it was at work", digits=1, unknown="too short to be told"),
+    Column("waited", "seconds", told="between its first task and its last, without a task under way", digits=1),
+    Column("waited_for", title="waited for", told="the operator before it", none="nothing"),
+)
+_SHORT_S = 0.01
+_WAITED = 0.05  # of the time between a stage's first task and its last, from which on it is told
+
+
+def flow_tables(results: Results) -> list[Table]:
+    """Return the table of the last command that did work; none if the run's record does not say when."""
+    run: Mapping[str, Any] = results.get("run") or {}
+    work = [(stage["name"], one) for stage in run.get("stages") or () for one in stage["work"]]
+    timed = [(name, one) for name, one in work if one.get("began_at") is not None]
+    if not timed:
+        return []
+    last = max(timed, key=lambda one: float(one[1]["ended_at"]))[1]["command"]
+    own = [(name, one) for name, one in timed if one["command"] == last]
+    first = min(float(one["began_at"]) for _, one in own)
+    operators = list(dict.fromkeys(str(one["operator"]) for _, one in own))
+    rows = [_row(name, one, first, operators) for name, one in own]
+    plot = Axes("change", x="begins", y="stage", to="ends")
+    return [Table("flow", _COLUMNS, rows, told=_TOLD, key=["stage"], plot=plot)]
+
+
+def _row(stage: str, work: Mapping[str, Any], first: float, operators: list[str]) -> dict[str, Value]:
+    begins, ends, at_work = work["began_at"] - first, work["ended_at"] - first, float(work["seconds"])
+    waited = max(0.0, ends - begins - at_work)
+    before = operators.index(work["operator"]) - 1
+    waits = before >= 0 and waited > _WAITED * (ends - begins)
+    return {
+        "stage": stage,
+        "operator": work["operator"],
+        "actors": work["actors"],
+        "pieces": work["pieces"],
+        "rows": work["rows"],
+        "begins": begins,
+        "ends": ends,
+        "at_work": at_work,
+        "a_second": work["rows"] / at_work if at_work > _SHORT_S else None,
+        "waited": waited,
+        "waited_for": operators[before] if waits else None,
+    }
+
+
+def flow_sections(results: Results) -> Iterator[Section]:
+    """Yield the section with the table, if there is one."""
+    for table in flow_tables(results):
+        yield Section(ANCHOR, "How it ran", [], shown_of(results, table))
