@@ -118,6 +118,7 @@ def _here(
     travels = (_travel(block, stations) for block in blocks)
     with closing(_on_loop(travels, told, slots=slots, closes=closes)) as going:
         yield from going
+    yield len(blocks)
 
 
 def _waiting(told: queue.SimpleQueue[TaskReceipt]) -> Iterator[TaskReceipt]:
