@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from sys import intern
 from typing import Any, ClassVar, NamedTuple
 
@@ -26,8 +26,8 @@ from longform.schemas import LABELS, SUMMARIES, TARGETS, VERDICTS
 from longform.settings.systems import SystemName
 
 _NAMED = 6  # answers in a message
-_NAMED_BY = ("summary_id", "annotator", "target_id")  # columns of labels
-_HAYSTACKS_HELD = 4
+_LABELLED = ("summary_id", "annotator", "target_id")  # columns of labels
+_PARTS_HELD = 4
 _SAID = ("labels", "released_scores")  # what a release says of its summaries
 
 
@@ -106,22 +106,28 @@ def scored_measures(benchmark: Benchmark) -> list[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class _FromBenchmark(Stage[Key]):
-    """Takes rows of a table that the benchmark ships, those of a haystack at once."""
+    """Takes rows of a table that the benchmark ships."""
 
     shipped: ClassVar[str]  # a table of the benchmark
+    named_by: ClassVar[Sequence[str]]  # columns of it
     per_task = 256
 
     bench: str  # URL
 
-    def shipped_rows(self, benchmark: Benchmark) -> Callable[[str], Mapping[Key, Sequence[Any]]]:
-        """Return what gives the rows of the haystack of a query, by the keys of the items that they belong to."""
-        key = self.key_of(benchmark)
+    def shipped_rows(self, benchmark: Benchmark) -> Callable[[Key], Sequence[Any]]:
+        """Return what reads the rows that belong to an item's key; the last few parts are held."""
+        key, folder, names = self.key_of(benchmark), benchmark.folder, list(self.named_by)
 
-        @lru_cache(maxsize=_HAYSTACKS_HELD)
-        def rows(haystack_id: str) -> Mapping[Key, Sequence[Any]]:
-            return in_groups((key(row), row) for row in benchmark.rows(self.shipped, haystack_id).to_pylist())
+        @cache
+        def part_of() -> Mapping[Key, str]:
+            paths = [part.path for part in folder.parts(self.shipped)]
+            return {key(row): path for path in paths for row in folder.read_part(path, columns=names).to_pylist()}
 
-        return lambda query_id: rows(benchmark.queries[query_id].haystack_id)
+        @lru_cache(maxsize=_PARTS_HELD)
+        def rows(path: str) -> Mapping[Key, Sequence[Any]]:
+            return in_groups((key(row), row) for row in folder.read_part(path).to_pylist())
+
+        return lambda one: rows(part_of()[one])[one]
 
     @abstractmethod
     def key_of(self, benchmark: Benchmark) -> Callable[[TableRow], Key]:
@@ -138,6 +144,7 @@ class CopySummaries(_FromBenchmark[Released]):
     table = "summaries"
     columns = SUMMARIES.names
     shipped = "summaries"
+    named_by = Released._fields
 
     def items(self, plan: Plan) -> list[Item[Released]]:
         folder = plan.benchmark.folder
@@ -161,7 +168,7 @@ class CopySummaries(_FromBenchmark[Released]):
             return [
                 {**row, "work_id": one.work_id, "dataset": benchmark.queries[one.key.query_id].dataset}
                 for one in given
-                for row in rows(one.key.query_id)[one.key]
+                for row in rows(one.key)
             ]
 
         return copy
@@ -177,6 +184,7 @@ class ReadLabels(_FromBenchmark[Judged]):
     table = "verdicts"
     columns = VERDICTS.names
     shipped = "labels"
+    named_by = _LABELLED
 
     task_of: Mapping[str, str]  # annotator -> task
 
@@ -207,9 +215,7 @@ class ReadLabels(_FromBenchmark[Judged]):
             return [
                 {**_without_annotator(verdict), "work_id": one.work_id, "judge": one.key.judge}
                 for one in given
-                for verdict in _as_verdicts(
-                    labels(one.key.query_id)[one.key], benchmark, KINDS[self.task_of[one.key.judge]]
-                )
+                for verdict in _as_verdicts(labels(one.key), benchmark, KINDS[self.task_of[one.key.judge]])
             ]
 
         return verdicts
@@ -217,9 +223,9 @@ class ReadLabels(_FromBenchmark[Judged]):
 
 def _labelled(benchmark: Benchmark, haystack_id: str) -> dict[tuple[str, str, str], None]:
     """Return each summary of a haystack by each of its annotators, with the query that was labelled, in their order."""
-    labels = benchmark.rows("labels", haystack_id, list(_NAMED_BY))
+    labels = benchmark.rows("labels", haystack_id, list(_LABELLED))
     query_of = {target.target_id: intern(target.query_id) for target in benchmark.haystack_targets(haystack_id)}
-    columns = (labels[name].to_pylist() for name in _NAMED_BY)
+    columns = (labels[name].to_pylist() for name in _LABELLED)
     return {
         (summary_id, intern(annotator), query_of[target_id]): None
         for summary_id, annotator, target_id in zip(*columns, strict=True)

@@ -186,9 +186,14 @@ class _Accounts:
             )
         if receipt["error"] == HOPELESS:
             raise StageError(f"{account.stage.name}: {receipt['words']}; what is finished is kept")
-        n = sum(map(len, self._waiting.values()))
-        if n >= self._a_commit or (n and time.monotonic() - self._committed_at >= _COMMIT_S):
+        if self._is_due(account):
             self.commit(final=False)
+
+    def _is_due(self, account: _Account) -> bool:
+        """Return whether what waits is to be committed, now that a receipt of a stage has come."""
+        n = sum(map(len, self._waiting.values()))
+        late = time.monotonic() - self._committed_at >= _COMMIT_S
+        return n >= self._a_commit or bool(n and (late or account.done == account.todo))
 
     def _pulse(self, of: _Account) -> None:
         since = time.time() if of.began is None else of.began
