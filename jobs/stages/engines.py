@@ -86,9 +86,10 @@ def receipts(run: Folder, chain: Sequence[Operator[Any]], blocks: Blocks, place:
                         break
                 else:
                     yield receipt
-    if done < len(blocks):
-        place.workers = place.cluster.workers
-        yield from _on_ray(run, chain, blocks[done:], place)
+            else:
+                return
+    place.workers = place.cluster.workers
+    yield from _on_ray(run, chain, blocks[done:], place)
 
 
 # ---------------------------------------------------------------- in this process
