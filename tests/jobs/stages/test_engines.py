@@ -97,7 +97,7 @@ def test_a_worker_that_cannot_be_made_ends_the_stage(tmp_path: Path) -> None:
 
 
 def stream(run: Path, make_worker: Any, *, n: int, slots: int) -> Iterator[TaskReceipt]:
-    """What a stage that waits does here, a task at a time."""
+    """Do the tasks of a stage that waits, one by one and in this process."""
     stage = PlainStage(name="s", table="audits", make_worker=make_worker, asynchronous=True, slots=slots)
     return receipts(Folder(str(run)), [OfTasks((stage,))], [[task] for task in tasks(n)], Place(HERE, here=True))
 

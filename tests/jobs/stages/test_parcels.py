@@ -1,4 +1,4 @@
-"""What a stream carries: parcels that Arrow tables hold whole, and the operators that real configurations come to."""
+"""Parcels, which Arrow tables hold whole, and the operators that real configurations come to."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def value(kind: pa.DataType) -> st.SearchStrategy[Any]:
 
 @st.composite
 def parcels(draw: st.DrawFn) -> Parcel:
-    """What is wanted of every class of stages, and rows of every table."""
+    """Draw a parcel of which every class of stages wants something, with rows of some tables."""
     wanted = {
         of.__name__: draw(st.lists(st.builds(Item, TEXT, st.from_type(key), st.tuples(SOURCE)), min_size=1, max_size=2))
         for of, key in KEYS.items()
