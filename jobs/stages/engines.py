@@ -86,10 +86,9 @@ def receipts(run: Folder, chain: Sequence[Operator[Any]], blocks: Blocks, place:
                         break
                 else:
                     yield receipt
-            else:
-                return
-    place.workers = place.cluster.workers
-    yield from _on_ray(run, chain, blocks[done:], place)
+    if done < len(blocks):
+        place.workers = place.cluster.workers
+        yield from _on_ray(run, chain, blocks[done:], place)
 
 
 # ---------------------------------------------------------------- in this process
