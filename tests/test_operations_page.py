@@ -16,7 +16,7 @@ PAGE = (ROOT / "docs" / "operations.md").read_text()
     ("alarm", "file"),
     [
         ("cannot be", "actors/storage/errors.py"),
-        ("tasks failed", "jobs/stages/runner.py"),
+        ("failed; what others made is kept", "jobs/stages/runner.py"),
         ("is not whole", "actors/local_models/checkpoint_files.py"),
         ("expected a folder", "actors/local_models/checkpoints.py"),
         ("unjudged_threshold", "longform/settings/experiment.py"),

@@ -32,7 +32,7 @@ from jobs.stages.performing import TaskReceipt
 from longform.settings.strict import ResourcesSettings
 
 Blocks = Sequence[Sequence[Any]]
-"""What comes to the first operator; a block goes through the chain as one."""
+"""The members that come to the first operator; a block of them goes through the chain as one."""
 
 _MEASURED_S = 4.0  # in this process, before the rest may move to workers
 _WAITING_CPUS = 0.1  # of an actor that waits on a network
@@ -299,16 +299,18 @@ def _begun(run: Folder, chain: Sequence[Operator[Any]], blocks: Blocks, cluster:
     context.execution_options.verbose_progress = False
     context.execution_no_progress_timeout_s = -1  # it counts blocks; a rate-limited block may take long
     context.enable_progress_bars = False
+    size = max(map(len, blocks))
     dataset = ray.data.from_arrow([chain[0].arrives(block) for block in blocks])
     for operator, behind in zip(chain, [*chain[1:], None], strict=True):
         given = {"run": run, "operator": operator, "behind": behind, "desk": desk}
+        wants = _wants(operator, chain, cluster)
         dataset = dataset.map_batches(
             WaitingActor if operator.asynchronous else ComputingActor,
             fn_constructor_kwargs=given,
-            batch_size=None,  # a block is a batch
+            batch_size=size if "num_gpus" in wants else None,  # a block; Ray Data takes no None where there are GPUs
             batch_format="pyarrow",
             compute=_pool(operator, cluster, n_blocks=len(blocks)),
-            **_wants(operator, chain, cluster),
+            **wants,
         )
     bundles, _, executor = dataset._execute_to_iterator(capture_executor=False)  # noqa: SLF001  # no public name ends it
     return executor, bundles

@@ -32,7 +32,7 @@ Member = TypeVar("Member")
 
 
 _ONE_COMPUTES = threading.Lock()
-"""Of all threads beside a loop: models that a process holds once are asked by one of them at a time."""
+"""The turn of threads beside a loop: models that a process holds once are asked by one of them at a time."""
 
 
 async def beside(work: Callable[[], None]) -> None:
@@ -135,7 +135,7 @@ class Station(ABC, Generic[Member]):
 
 
 class Operator(ABC, Generic[Member]):
-    """What a pool of actors does; it pickles."""
+    """The work of a pool of actors; it pickles."""
 
     stages: Sequence[Any]  # those that it performs, in their order
 

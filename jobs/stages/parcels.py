@@ -1,5 +1,5 @@
 """
-What a stream carries from stage to stage: of one query, what is wanted, where it stands, and the rows made so far.
+Parcels, which a stream carries: of one query, what is wanted, where it stands, and the rows made so far.
 
 Between processes a parcel is a row of an Arrow table. Rows of the run's tables travel in columns of their names, typed
 as the tables are; texts of documents stay in the benchmark, and settings with the workers.

@@ -22,7 +22,7 @@ _BAR = "{desc:<18} {percentage:3.0f}%|{bar:20}| {n_fmt}/{total_fmt} {unit}, {ela
 
 @dataclass
 class Line:
-    """How far a stage is, in what people count: queries, summaries, verdicts."""
+    """The line of a stage: how far it is, in what people count, queries, summaries, verdicts."""
 
     name: str
     unit: str  # in the plural

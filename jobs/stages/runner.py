@@ -85,7 +85,7 @@ def no_pulse(stage: Runnable, *, wanted: int, todo: int, done: int, since: float
 
 
 class Means(NamedTuple):
-    """What stages are run with, and who is told of them."""
+    """The means by which stages are run, and those who are told of them."""
 
     cluster: Cluster  # started when there is work
     note: Note = no_note  # called after every commit, and at the end, whatever it be
@@ -103,7 +103,7 @@ class _Failure(NamedTuple):
 
 @dataclass
 class _Account:
-    """What a stage was to do, and what it did."""
+    """The account of a stage: what it was to do, and what it did."""
 
     stage: Runnable
     wanted: int

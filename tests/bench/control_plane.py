@@ -30,8 +30,9 @@ from actors.chat.governor import Governor
 from actors.ledger.keeper import Budget, LedgerKeeper, this_process
 from actors.storage.folder import Folder
 from jobs.stages.cluster import Cluster
+from jobs.stages.operators import PlainStage, Task
 from jobs.stages.performing import TaskReceipt, Worker
-from jobs.stages.runner import RECEIPTS_A_COMMIT, PlainStage, Task, run_stage
+from jobs.stages.runner import RECEIPTS_A_COMMIT, run_stage
 from longform.chat.call import ChatReply, Usage
 from longform.chat.ledger_rows import Intent, Receipt
 from longform.chat.server_standing import Server
@@ -164,7 +165,7 @@ def _exchanges(name: str, url: str, calls: int, size: int, note: str) -> Figure:
 def _lookups(place: str) -> Figure:
     keeper = LedgerKeeper(place, "bench", driver=this_process())
     ids = [intent.call_id for intent in _calls(_CALLS)]
-    cost = spent(lambda: keeper.finished(ids))
+    cost = spent(lambda: keeper.finished(ids, "judge"))
     size = sum(file.stat().st_size for file in Path(place).glob("calls.sqlite")) / _CALLS
     return _rate("keeper on a disk, lookups", _CALLS, "calls/s", cost, f"all found; {size:,.0f} bytes a call")
 
@@ -230,24 +231,34 @@ def _commits(url: str, where: str, commits: int) -> Figure:
     count = commits * RECEIPTS_A_COMMIT
     made = [_task_receipt(number) for number in range(count)]
     with patch("jobs.stages.runner.receipts", lambda *_: iter(made)):
-        cost = spent(lambda: _run(url, [Task(work_ids=(f"{n}",), payload=n) for n in range(count)], workers=0))
+        cost = spent(lambda: _run(url, _tasks(count), workers=0))
     note = f"{RECEIPTS_A_COMMIT} receipts a commit"
     return _rate(f"driver, receipts, {where}", count, "receipts/s", cost, note)
 
 
 def _task_receipt(number: int) -> TaskReceipt:
     key = sha256(str(number).encode()).hexdigest()[:32]
-    return {"path": f"verdicts/part-{key}.parquet", "rows": 8, "work_ids": f'["{key}"]', "error": "", "words": ""}
+    now = time.time()
+    return {
+        "stage": "bench", "path": f"verdicts/part-{key}.parquet", "rows": 8, "work_ids": [key], "error": "",
+        "words": "", "began": now, "ended": now, "worker": "host/1",
+    }  # fmt: skip
+
+
+def _tasks(count: int) -> list[Task]:
+    return [Task(work_ids=(f"{number}",), payload={"number": number}) for number in range(count)]
 
 
 def _run(url: str, tasks: Sequence[Task], *, workers: int) -> None:
-    stage = PlainStage(name="bench", table="verdicts", identity="", make_worker=_make_worker)
+    stage = PlainStage(name="bench", table="verdicts", make_worker=_make_worker)
     cluster = Cluster(address=None, workers=workers)
     run_stage(Folder(url), stage, len(tasks), tasks, cluster=cluster, log=io.StringIO())
 
 
-def _make_worker() -> Worker[int]:
-    return lambda number: [{"work_id": str(number), "judge": "bench", "summary_id": str(number), "answer": "full"}]
+def _make_worker() -> Worker[Mapping[str, int]]:
+    return lambda payload: [
+        {"work_id": f"{payload['number']}", "judge": "bench", "summary_id": f"{payload['number']}", "answer": "full"}
+    ]
 
 
 # ---------------------------------------------------------------- through actors
@@ -310,7 +321,7 @@ def _processor_seconds(process: psutil.Process) -> float:
 
 
 def _stage_on_ray(url: str) -> Figure:
-    tasks = [Task(work_ids=(str(number),), payload=number) for number in range(_TASKS)]
+    tasks = _tasks(_TASKS)
     _run(f"{url}/warm", tasks[:20], workers=2)
     cost = spent(lambda: _run(f"{url}/stage", tasks, workers=2))
     return _rate("driver of a stage on Ray", _TASKS, "receipts/s", cost, "2 workers, a part of one row each")

@@ -85,7 +85,7 @@ def _resume(url: str) -> tuple[float, float]:
     keeper = LedgerKeeper(url, _JOB)
     wanted = [_key(number * (_ROWS // _LOOKED_UP)) for number in range(_LOOKED_UP)]
     for start in range(0, _LOOKED_UP, _LOOKUP):
-        keeper.finished(wanted[start : start + _LOOKUP])
+        keeper.finished(wanted[start : start + _LOOKUP], "bench")
     seconds = time.monotonic() - started
     peak_kb = re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())  # getrusage tells the parent's too
     assert peak_kb is not None

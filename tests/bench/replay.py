@@ -1,5 +1,5 @@
 """
-Replay as Ray Data stages, against the same workers called in a plain loop that writes the same parts.
+Replay as a Ray Data stream, against the same workers called in a plain loop that writes the same rows.
 
 The ratio is of wall times on a cluster that is up and has done a small replay before. It holds two things: what two
 workers gain, and what a stage costs however little it does; the latter is measured apart.
@@ -10,14 +10,18 @@ from __future__ import annotations
 import io
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from actors.storage.folder import Folder
 from jobs.evaluations.replay import Replay, ReplaySettings
 from jobs.stages.cluster import Cluster
-from jobs.stages.performing import Runnable, Worker
-from jobs.stages.runner import PlainStage, Task, run_stage
+from jobs.stages.operators import PlainStage, Task
+from jobs.stages.performing import Worker
+from jobs.stages.runner import run_stage
+from jobs.stages.stage import Stage
 from tests.bench.inputs import make_benchmark, make_small_benchmark
 from tests.bench.measure import Figure, Pairs, seconds
 
@@ -36,12 +40,16 @@ class PlainReplay(Replay):
         super().__init__(bench_url, out_url, ReplaySettings(), cluster=cluster)
         self.seconds: StageSeconds = {}
 
-    def _perform(self, stage: Runnable, wanted: int, tasks: list[Task]) -> None:
-        started = time.monotonic()
-        worker = stage.make_worker()
-        parts = [self.run.write_part(stage.table, worker(task.payload), work_ids=task.work_ids) for task in tasks]
-        self.run.commit(stage.table, parts)
-        self.seconds[stage.name] = time.monotonic() - started
+    def _do(self, stages: Sequence[Stage[Any]]) -> None:
+        for stage in stages:
+            started = time.monotonic()
+            worker, tasks = stage.make_worker(), stage.tasks(self.run, self.plan.items(stage))
+            parts = [
+                self.run.write_part(stage.table, worker(given), work_ids=[one.work_id for one in given])
+                for given in tasks
+            ]
+            self.run.commit(stage.table, parts)
+            self.seconds[stage.name] = time.monotonic() - started
 
 
 def figures() -> list[Figure]:
@@ -84,15 +92,15 @@ def _seconds(job: Replay) -> float:
 
 def _check_same(on_ray: Folder, in_loop: Folder) -> None:
     for table in _TABLES:
-        ours, reference = ({part.path: on.read_part(part.path) for part in on.parts(table)} for on in (on_ray, in_loop))
-        assert ours == reference, f"{table}: the stages and the loop made different parts"
+        ours, reference = (sorted(map(repr, on.read(table).to_pylist())) for on in (on_ray, in_loop))
+        assert ours == reference, f"{table}: the stream and the loop made different rows"
 
 
 def _overhead(out: Path, cluster: Cluster) -> Figure:
     """A stage of one task that makes no row."""
 
     def empty(number: int) -> float:
-        stage = PlainStage(name="empty", table="units", identity=str(number), make_worker=_idle_worker)
+        stage = PlainStage(name="empty", table="units", make_worker=_idle_worker)
         task = Task(work_ids=(str(number),), payload={})
         run = Folder(str(out))
         return seconds(

@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from jobs.stages.cluster import Cluster
+from jobs.stages.items import Given
+from jobs.stages.operators import PlainStage, Task
 from jobs.stages.performing import Worker
-from jobs.stages.runner import PlainStage, Task, run_stage
+from jobs.stages.runner import run_stage
 from jobs.stages.stage import Stage
 
 
-def seconds_of(stage: Stage[Any], tasks: list[Task], n_items: int, *, clocks: Path, workers: int) -> float:
-    """Return the seconds from the first task's start to the last one's end; *clocks* is a folder for their notes."""
+def seconds_of(
+    stage: Stage[Any], given: Sequence[Sequence[Given[Any]]], n_items: int, *, clocks: Path, workers: int
+) -> float:
+    """
+    Return the seconds from the first task's start to the last one's end; *clocks* is a folder for their notes.
+
+    A task is one of those that the stage is *given*, by its place.
+    """
     from actors.storage.folder import Folder
 
     clocks.mkdir(parents=True)
     told = PlainStage(
         name=stage.name,
         table=stage.table,
-        identity=str(clocks),
-        make_worker=timed(stage.make_worker, str(clocks), workers, asynchronous=stage.asynchronous),
+        make_worker=timed(stage.make_worker, given, str(clocks), workers, asynchronous=stage.asynchronous),
         holds_model=True,
         asynchronous=stage.asynchronous,
         slots=stage.slots,
     )
+    tasks = [Task(work_ids=tuple(one.work_id for one in of), payload={"place": n}) for n, of in enumerate(given)]
     run_stage(Folder(stage.run), told, n_items, tasks, cluster=Cluster(address=None, workers=workers))
     spans = [tuple(map(float, file.read_text().split())) for file in clocks.glob("task-*")]
     assert len(spans) == len(tasks)
@@ -33,7 +41,7 @@ def seconds_of(stage: Stage[Any], tasks: list[Task], n_items: int, *, clocks: Pa
 
 
 def timed(
-    make_worker: Callable[[], Worker], folder: str, workers: int, *, asynchronous: bool = False
+    make_worker: Callable[[], Worker], given: Sequence[Any], folder: str, workers: int, *, asynchronous: bool = False
 ) -> Callable[[], Worker]:
     """The same worker, whose tasks begin when all workers are there and note when they did; a closure, to travel."""
 
@@ -52,7 +60,7 @@ def timed(
             while len(list(clocks.glob("worker-*"))) < workers:
                 time.sleep(0.01)
             start = time.time()
-            made = worker(payload)
+            made = worker(given[payload["place"]])
             rows = asyncio.run(made) if inspect.iscoroutine(made) else made
             (clocks / f"task-{uuid.uuid4().hex}").write_text(f"{start} {time.time()}")
             return rows
@@ -64,7 +72,7 @@ def timed(
             while n_there() < workers:  # noqa: ASYNC110  those are other processes
                 await asyncio.sleep(0.01)
             start = time.time()
-            rows = await worker(payload)
+            rows = await worker(given[payload["place"]])
             (clocks / f"task-{uuid.uuid4().hex}").write_text(f"{start} {time.time()}")
             return rows
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,8 +20,9 @@ from jobs.configs import read_experiment
 from jobs.results.write import read_results
 from jobs.runs.stage_order import stages_of
 from jobs.stages.cluster import Cluster
-from jobs.stages.performing import Runnable, Worker
-from jobs.stages.runner import PlainStage, run_stage
+from jobs.stages.operators import PlainStage, Task
+from jobs.stages.performing import Worker
+from jobs.stages.runner import run_stage
 from jobs.stages.stage import Site
 from longform.rehearsal.settings import FakeSettings
 from longform.settings.experiment import Experiment
@@ -53,12 +54,12 @@ def do_check(*, address: str | None, workers: int, url: str, bench_url: str, mod
     calling = Calling("test", ledger=f"{url}-ledger")
     site = Site(url, bench_url, 1, calling)
     (stage,) = (one for one in stages_of(experiment, site) if one.judged_by == "checker")
-    ran: Runnable = stage
-    if seen is not None:
-        made_by = noting(stage.make_worker, str(seen))
-        ran = PlainStage(name=stage.name, table=stage.table, identity="", make_worker=made_by, holds_model=True)
+    given = stage.tasks(run, made.items)
+    tasks = [Task(work_ids=tuple(one.work_id for one in of), payload={"place": n}) for n, of in enumerate(given)]
+    made_by = noting(stage.make_worker, given, None if seen is None else str(seen))
+    ran = PlainStage(name=stage.name, table=stage.table, make_worker=made_by, holds_model=True)
     with Cluster(address=address, workers=workers) as cluster:
-        report = run_stage(run, ran, len(made.items), stage.tasks(run, made.items), cluster=cluster)
+        report = run_stage(run, ran, len(made.items), tasks, cluster=cluster)
     assert report.rows == made.n_cells == N_QUERIES * N_DOCUMENTS * N_DOCUMENTS
 
 
@@ -68,8 +69,12 @@ def do_check_and_leave(**given: Any) -> None:
     os._exit(0)
 
 
-def noting(make_worker: Callable[[], Worker], seen: str) -> Callable[[], Worker]:
-    """The same worker, whose tasks note where they are; a closure, because nodes know no tests."""
+def noting(make_worker: Callable[[], Worker], given: Sequence[Any], seen: str | None) -> Callable[[], Worker]:
+    """
+    The worker of what is *given*, a task each, by its place.
+
+    Where *seen* names a folder, its tasks note where they are; a closure, because nodes know no tests.
+    """
 
     def make() -> Worker:
         import time
@@ -77,15 +82,17 @@ def noting(make_worker: Callable[[], Worker], seen: str) -> Callable[[], Worker]
 
         import ray
 
-        worker, folder = make_worker(), Path(seen)
-        here = ray.get_runtime_context().get_node_id()
+        worker = make_worker()
+        if seen is None:
+            return lambda payload: worker(given[payload["place"]])
+        folder, here = Path(seen), ray.get_runtime_context().get_node_id()
 
         def noted(payload: Any) -> Any:
             (folder / here).touch()
             ends = time.monotonic() + 300
             while len(list(folder.iterdir())) < 2 and time.monotonic() < ends:
                 time.sleep(0.02)
-            return worker(payload)
+            return worker(given[payload["place"]])
 
         return noted
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,8 @@ from pydantic import ValidationError
 from actors.storage.folder import Folder
 from jobs.evaluate import main
 from jobs.stages.cluster import Cluster
-from jobs.stages.runner import PlainStage, Task, run_stage
+from jobs.stages.operators import PlainStage, Task
+from jobs.stages.runner import run_stage
 from longform.errors import UsageError
 from longform.settings.chat import ChatSettings
 from longform.settings.judges import CheckpointJudgeSettings
@@ -80,7 +80,7 @@ def test_without_a_gpu_nothing_is_begun(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 def _assigned() -> Any:
-    def made(_payload: Sequence[str]) -> list[dict[str, Any]]:
+    def made(_payload: Any) -> list[dict[str, Any]]:
         import ray
 
         found = ray.get_runtime_context().get_assigned_resources()
@@ -97,7 +97,7 @@ def test_workers_are_scheduled_with_what_their_model_asks_for(
     def made() -> Any:
         answer = _assigned()
 
-        async def waits(payload: Sequence[str]) -> list[dict[str, Any]]:
+        async def waits(payload: Any) -> list[dict[str, Any]]:
             rows: list[dict[str, Any]] = answer(payload)
             return rows
 
@@ -107,11 +107,11 @@ def test_workers_are_scheduled_with_what_their_model_asks_for(
     cluster = Cluster(address=None, workers=4)
     asked = ResourcesSettings(num_gpus=0.5, num_cpus=1)
     stage = PlainStage(
-        name="s", table="summaries", identity="s", make_worker=made, holds_model=True, asynchronous=asynchronous,
+        name="s", table="summaries", make_worker=made, holds_model=True, asynchronous=asynchronous,
         slots=1, resources=asked,
     )  # fmt: skip
     cluster.check_gpus(0.5, "s")
-    tasks = [Task(work_ids=(f"w{n}",), payload=[f"w{n}"]) for n in range(4)]
+    tasks = [Task(work_ids=(f"w{n}",), payload={"n": n}) for n in range(4)]
     run_stage(run, stage, 4, tasks, cluster=cluster)
 
     assert cluster.n_with_gpus(0.5) == 2
@@ -122,12 +122,12 @@ def test_workers_are_scheduled_with_what_their_model_asks_for(
         cluster.check_gpus(2, "check checker")
 
 
-def _sees(_payload: Sequence[str]) -> list[dict[str, Any]]:
+def _sees(_payload: Any) -> list[dict[str, Any]]:
     seen = os.environ.get("CUDA_VISIBLE_DEVICES")
     return [{"summary_id": json.dumps(seen), "query_id": "q", "haystack_id": "h"}]
 
 
-async def _sees_waiting(payload: Sequence[str]) -> list[dict[str, Any]]:
+async def _sees_waiting(payload: Any) -> list[dict[str, Any]]:
     return _sees(payload)
 
 
@@ -140,10 +140,10 @@ def test_a_worker_that_asks_for_no_gpu_sees_none(
         return _sees_waiting if asynchronous else _sees
 
     stage = PlainStage(
-        name="s", table="summaries", identity="s", make_worker=made, asynchronous=asynchronous, slots=1,
+        name="s", table="summaries", make_worker=made, asynchronous=asynchronous, slots=1,
         resources=ResourcesSettings(num_gpus=gpus) if gpus else None,
     )  # fmt: skip
     run = Folder(str(tmp_path))
-    run_stage(run, stage, 1, [Task(work_ids=("w",), payload=["w"])], cluster=Cluster(address=None, workers=1))
+    run_stage(run, stage, 1, [Task(work_ids=("w",), payload={"n": 0})], cluster=Cluster(address=None, workers=1))
     (row,) = run.read("summaries").to_pylist()
     assert json.loads(row["summary_id"]) == seen

@@ -14,8 +14,12 @@ from jobs.command.interrupts import Interrupted
 from jobs.runs.heartbeat import FOLDER, STALE_S, Heartbeat, heartbeats, lives
 from longform.errors import BudgetReachedError
 
-STAGES = [{"name": "judge j", "table": "verdicts", "unit": "summaries", "wanted": 10}]
+STAGES = [
+    {"name": "judge j", "table": "verdicts", "unit": "summaries", "wanted": 10},
+    {"name": "score", "table": "scores", "unit": "summaries", "wanted": 3},
+]
 STAGE: Any = SimpleNamespace(name="judge j")
+ANOTHER: Any = SimpleNamespace(name="score")  # of the same stream
 
 
 def heard(run: Path) -> Any:
@@ -27,16 +31,20 @@ def test_a_command_is_heard_from_its_beginning_to_its_end(tmp_path: Path) -> Non
     with Heartbeat("evaluate-1", "evaluate") as heartbeat:
         heartbeat.begin(Folder(str(tmp_path)), STAGES)
         began = heard(tmp_path)
-        heartbeat(STAGE, wanted=10, todo=6, done=0)
-        heartbeat(STAGE, wanted=10, todo=6, done=2)
+        for done in (0, 2):
+            heartbeat(STAGE, wanted=10, todo=6, done=done, since=7.0)
+            heartbeat(ANOTHER, wanted=3, todo=3, done=done // 2, since=8.0)
         heartbeat.ends_with(3)
 
     assert lives(began, now=began["written_at"] + 1)
     assert not lives(began, now=began["written_at"] + STALE_S + 1), "nobody writes it any more"
     ended = heard(tmp_path)
     assert ended["ended"]["exit_code"] == 3
-    assert ended["stages"] == [{"name": "judge j", "table": "verdicts", "unit": "summaries", "wanted": 10, "done": 6}]
-    assert (ended["now"]["todo"], ended["now"]["done"]) == (6, 2)
+    assert ended["stages"] == [{**STAGES[0], "done": 6}, {**STAGES[1], "done": 1}]
+    assert ended["now"] == {
+        "judge j": {"todo": 6, "done": 2, "began_at": 7.0},
+        "score": {"todo": 3, "done": 1, "began_at": 8.0},
+    }
     assert not lives(ended, now=ended["written_at"])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 from actors.ledger.keeper import LedgerKeeper, Spent
 from jobs.command.calling import Calling, time_words
 from jobs.stages import progress
-from jobs.stages.progress import Progress
+from jobs.stages.progress import Line, Progress
 from longform.chat.call import Signals, failed
 from longform.chat.ledger_rows import Intent, Receipt
 from longform.chat.server_standing import Server
@@ -22,10 +23,6 @@ from longform.chat.server_standing import Server
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
-
-
-def silent() -> str:
-    return ""
 
 
 @pytest.mark.parametrize(
@@ -38,26 +35,30 @@ def silent() -> str:
     ],
 )
 def test_words_count_and_foretell(done: int, elapsed: float, words: str) -> None:
-    shown = Progress("judge", "summaries", 40, io.StringIO(), silent)
-    shown.step(done)
-    shown.end(found=0)
-    assert shown.words(elapsed) == words
+    assert Line("judge", "summaries", 40, found=0, done=done).words(elapsed) == words
 
 
-def test_last_line_says_what_was_done_and_where() -> None:
+def test_last_lines_say_what_was_done_and_where(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress.time, "time", lambda: 100.0)
     log = io.StringIO()
-    shown = Progress("judge", "summaries", 3, log, silent)
-    shown.step(3)
-    shown.end(found=9, where="in this process")
-    assert "3 summaries in 0.0 s in this process; 9 were done before" in log.getvalue()
+    stages = [Line("split", "texts", 0, found=9), Line("judge", "summaries", 3, found=9), Line("score", "cells", 2, 0)]
+    shown = Progress(stages, log, str)
+    shown.step("score", 1, since=99.0, where="in this process")
+    shown.step("judge", 3, since=98.0, where="in this process")
+    shown.end("in this process")
+    assert [" ".join(line.split()) for line in log.getvalue().splitlines()] == [
+        "split 9 texts, done before",
+        "judge 3 summaries in 2.0 s in this process; 9 were done before",
+        "score 1 cells in 1.0 s in this process",
+    ]
 
-    none = io.StringIO()
-    Progress("judge", "summaries", 0, none, silent).end(found=9)
-    assert none.getvalue().split(maxsplit=1)[1] == "9 summaries, done before\n"
 
-
-@pytest.mark.parametrize("log", [io.StringIO(), Terminal()])
-def test_it_comes_while_nothing_is_finished(log: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("done", [0, 1])
+@pytest.mark.parametrize("log_of", [io.StringIO, Terminal])
+def test_it_comes_while_nothing_is_finished(
+    log_of: Callable[[], io.StringIO], done: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It tells of each stage that is under way, or of the first."""
     monkeypatch.setattr(progress, "_LINE_INTERVAL_S", 0.001)
     monkeypatch.setattr(progress, "_NOTICE_INTERVAL_S", 0.001)
     monkeypatch.setattr(progress, "_BAR_INTERVAL_S", 0.001)
@@ -67,12 +68,14 @@ def test_it_comes_while_nothing_is_finished(log: io.StringIO, monkeypatch: pytes
         asked.release()
         return "17 calls, at most $0.25"
 
-    shown = Progress("summarize", "summaries", 8, log, notice)
+    log = log_of()
+    shown = Progress([Line("write", "summaries", 8, 0, done), Line("judge", "cells", 5, 0, done)], log, notice)
     for _ in range(3):
         assert asked.acquire(timeout=60)
-    shown.end(found=0)
+    shown.end("")
     assert log.getvalue().count("17 calls, at most $0.25") >= 1
-    assert "0/8 summaries" in log.getvalue()
+    assert f"{done}/8 summaries" in log.getvalue()
+    assert (f"{done}/5 cells" in log.getvalue()) == (done > 0)
     assert ("\r" in log.getvalue()) == log.isatty()
 
 

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import io
 import threading
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from jobs.stages.reading import Reading, Told
 
 from actors.local_models.text_model import TEXTS_READ, TextsRead
 from actors.storage.folder import Folder
-from jobs.stages import progress, reading
+from jobs.stages import progress
 from jobs.stages.cluster import Cluster
+from jobs.stages.engines import ComputingActor, Desk, Place
 from jobs.stages.items import Row
-from jobs.stages.performing import Worker, perform
-from jobs.stages.runner import PlainStage, Task, run_stage
+from jobs.stages.operators import OfTasks, PlainStage, Task
+from jobs.stages.performing import TaskReceipt, Worker
+from jobs.stages.runner import run_stage
 
 READS = 1234
 
@@ -34,56 +37,69 @@ class Lines(io.StringIO):
         return super().write(text)
 
 
-def test_a_task_that_goes_on_moves_the_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "_LINE_INTERVAL_S", 0.001)
-    log = Lines(f"none done yet; {READS:,} texts read")
-
-    def make_worker() -> Worker:
-        def work(payload: Any) -> list[Row]:
-            TEXTS_READ.add(READS)
-            assert log.there.wait(timeout=60)
-            return [{"work_id": payload, "haystack_id": "h", "audit": "{}"}]
-
-        return work
-
-    stage = PlainStage(name="s", table="audits", identity="i", make_worker=make_worker)
-    tasks = [Task(work_ids=("w",), payload="w")]
-    run_stage(Folder(str(tmp_path)), stage, 1, tasks, cluster=Cluster(address=None, workers=0), log=log)
+def of_audits(make_worker: Callable[[], Worker]) -> PlainStage:
+    return PlainStage(name="s", table="audits", make_worker=make_worker)
 
 
-def test_what_workers_have_read_is_added_and_their_files_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "_EVERY_S", 0.0)
-    run = Folder(str(tmp_path))
-    told = Told.new(run)
-    shown = Reading(told)
-    assert shown.words() == ""
-    for worker, count in (("a-1", 40), ("b-2", 2)):
-        run.write_bytes(f"{told.folder}/{worker}", str(count).encode())
-    assert shown.words() == "42 texts read"
-    told.forget()
-    assert run.names(told.folder) == []
-    assert shown.words() == "42 texts read"  # it never goes back
+def task(texts: int) -> Task:
+    return Task(work_ids=("w",), payload={"texts": texts})
 
 
-def reading_worker() -> Worker:
-    def work(payload: Any) -> list[Row]:
-        TEXTS_READ.add(payload)
-        return [{"work_id": str(payload), "haystack_id": "h", "audit": "{}"}]
+def reading() -> Worker:
+    def work(payload: Mapping[str, int]) -> list[Row]:
+        TEXTS_READ.add(payload["texts"])
+        return [{"work_id": "w", "haystack_id": "h", "audit": "{}"}]
 
     return work
 
 
-def test_a_worker_says_in_a_file_what_it_has_read_of_this_stage(tmp_path: Path) -> None:
-    run = Folder(str(tmp_path))
-    stage = PlainStage(name="s", table="audits", identity="i", make_worker=reading_worker)
-    told = [Told.new(run), Told.new(run)]
+def test_a_task_that_goes_on_moves_the_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "_LINE_INTERVAL_S", 0.001)
+    monkeypatch.setattr(progress, "_NOTICE_INTERVAL_S", 0.001)
+    log = Lines(f"none done yet; {READS:,} texts read")
+
+    def waits() -> Worker:
+        def work(payload: Mapping[str, int]) -> list[Row]:
+            rows = reading()(payload)
+            assert log.there.wait(timeout=60)
+            return rows
+
+        return work
+
+    cluster = Cluster(address=None, workers=0)
+    run_stage(Folder(str(tmp_path)), of_audits(waits), 1, [task(READS)], cluster=cluster, log=log)
+
+
+def test_what_workers_have_read_is_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "_LINE_INTERVAL_S", 0.001)
+    monkeypatch.setattr(progress, "_NOTICE_INTERVAL_S", 0.001)
+    log = Lines("none done yet; 42 texts read")
+
+    def workers(run: Folder, chain: Any, blocks: Any, place: Place) -> Iterator[TaskReceipt]:
+        place.texts.update({"a-1": 40, "b-2": 2})
+        assert log.there.wait(timeout=60)
+        return iter(())
+
+    monkeypatch.setattr("jobs.stages.runner.receipts", workers)
+    run_stage(
+        Folder(str(tmp_path)), of_audits(reading), 1, [task(1)], cluster=Cluster(address=None, workers=2), log=log
+    )
+
+
+def test_a_worker_tells_the_desk_what_it_has_read_of_this_stage(tmp_path: Path) -> None:
+    """Its process may have read others before."""
+    told = []
     try:
-        for place, texts in ((0, 5), (1, 7)):
-            task = Task(work_ids=(str(texts),), payload=texts)
-            assert perform(task.row(), run=run, stage=stage, told=told[place])["error"] == ""
+        for texts in (5, 7):
+            desk, operator = Desk(), OfTasks((of_audits(reading),))
+            methods = {name: SimpleNamespace(remote=getattr(desk, name)) for name in ("put", "has_read")}
+            actor = ComputingActor(Folder(str(tmp_path)), operator, None, SimpleNamespace(**methods))
+            actor(operator.arrives([task(texts)]))
+            told.append(desk.take())
     finally:
         TEXTS_READ.report_to(lambda _: None)
-    assert [one.texts() for one in told] == [5, 7]
+    assert [[*texts.values()] for _, texts in told] == [[5], [7]]
+    assert [[one["error"] for one in receipts] for receipts, _ in told] == [[""], [""]]
 
 
 def test_a_report_comes_now_and_then_and_not_with_every_text() -> None:

@@ -12,8 +12,9 @@ from actors.storage.folder import Folder
 from jobs.stages import runner
 from jobs.stages.cluster import Cluster
 from jobs.stages.items import Row
+from jobs.stages.operators import PlainStage, Task
 from jobs.stages.performing import Worker
-from jobs.stages.runner import PlainStage, Task, run_stage
+from jobs.stages.runner import run_stage
 
 
 def test_slow_tasks_are_committed_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -23,11 +24,11 @@ def test_slow_tasks_are_committed_one_by_one(tmp_path: Path, monkeypatch: pytest
     def make_worker() -> Worker:
         def work(payload: Any) -> list[Row]:
             kept.append(len(Folder(run.url).locate("audits")))
-            return [{"work_id": payload, "haystack_id": "h", "audit": "{}"}]
+            return [payload | {"haystack_id": "h", "audit": "{}"}]
 
         return work
 
-    stage = PlainStage(name="s", table="audits", identity="i", make_worker=make_worker)
-    tasks = [Task(work_ids=(str(place),), payload=str(place)) for place in range(3)]
+    stage = PlainStage(name="s", table="audits", make_worker=make_worker)
+    tasks = [Task(work_ids=(str(place),), payload={"work_id": str(place)}) for place in range(3)]
     run_stage(run, stage, 3, tasks, cluster=Cluster(address=None, workers=0), log=io.StringIO())
     assert kept == [0, 1, 2]

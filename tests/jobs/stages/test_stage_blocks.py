@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jobs.stages.place import tasks_a_block
 
 from actors.storage.folder import Folder
 from jobs.stages.cluster import Cluster
 from jobs.stages.items import Row
+from jobs.stages.operators import PlainStage, Task
 from jobs.stages.performing import Worker
-from jobs.stages.runner import PlainStage, StageError, Task, run_stage
+from jobs.stages.runner import StageError, a_block, run_stage
 
 N_TASKS = 20
 FAILS = 4
@@ -31,11 +31,11 @@ def make_worker() -> Worker:
 
 @pytest.mark.ray
 def test_a_task_that_fails_costs_no_other_of_its_block(ray_session: None, tmp_path: Path) -> None:
-    assert tasks_a_block(N_TASKS, workers=1) == 3
-    run, stage = Folder(str(tmp_path)), PlainStage(name="s", table="audits", identity="i", make_worker=make_worker)
+    assert a_block(N_TASKS, workers=1) == 3
+    run, stage = Folder(str(tmp_path)), PlainStage(name="s", table="audits", make_worker=make_worker)
     tasks = [Task(work_ids=(f"w{n}",), payload={"work_id": f"w{n}", "number": n}) for n in range(N_TASKS)]
 
-    with pytest.raises(StageError, match=r"1 of 20 tasks failed(?s:.*)planted"):
+    with pytest.raises(StageError, match=r"1 of 20 rows failed(?s:.*)planted"):
         run_stage(run, stage, N_TASKS, tasks, cluster=Cluster(address=None, workers=1), log=io.StringIO())
 
     made = {row["haystack_id"] for row in run.read("audits").to_pylist()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,8 @@ from actors.summarizers.summarizer import Means
 from jobs import ingest
 from jobs.command.calling import Calling
 from jobs.runs.stage_order import stages_of
+from jobs.stages.items import Given
 from jobs.stages.pack import Packed
-from jobs.stages.runner import Task
 from jobs.stages.stage import Plan, Site
 from longform.settings.experiment import Experiment
 from tests.actors.summarizers.contexts import asked_context
@@ -26,6 +27,7 @@ from tests.actors.summarizers.summarizing import first_requests
 
 SCRIPTED = {"provider": "scripted", "model": "scripted", "script": "obedient"}
 LENGTHS = [2, None, 10, 1]
+Grouped = Sequence[Given[Any]]
 
 
 def experiment(*, bullets: int | str = 3, **system: Any) -> Experiment:
@@ -52,7 +54,7 @@ def folder(tmp_path: Path) -> Folder:
     return made
 
 
-def tasks(folder: Folder, asked: Experiment, *, queries: tuple[str, ...] = ("q",), done: int = 0) -> list[Task]:
+def tasks(folder: Folder, asked: Experiment, *, queries: tuple[str, ...] = ("q",), done: int = 0) -> list[Grouped]:
     """The tasks where all contexts are packed, a part each, and the first *done* summaries are made."""
     if not folder.parts("queries"):
         rows = [{"query_id": query, "haystack_id": query, "text": "?"} for query in queries]
@@ -65,11 +67,11 @@ def tasks(folder: Folder, asked: Experiment, *, queries: tuple[str, ...] = ("q",
     (stage,) = (stage for stage in plan.stages if stage.name == f"summarize {name}")
     made = [item.work_id for item in plan.items(stage)][:done]
     folder.commit("summaries", [folder.write_part("summaries", [], work_ids=made)])
-    return [*stage.tasks(folder, plan.items(stage))]
+    return stage.tasks(folder, plan.items(stage))
 
 
-def settings_of(found: list[Task]) -> list[list[str]]:
-    return [[given.key.setting for given in task.payload] for task in found]
+def settings_of(found: list[Grouped]) -> list[list[str]]:
+    return [[given.key.setting for given in task] for task in found]
 
 
 ALL_LENGTHS = ["full", "full/first 10", "full/first 2", "full/first 1"]
@@ -79,9 +81,8 @@ def test_the_lengths_of_one_query_are_one_task_the_longest_first(folder: Folder)
     found = tasks(folder, experiment(), queries=("q", "r"))
     assert settings_of(found) == [ALL_LENGTHS, ALL_LENGTHS]
     for task in found:
-        assert task.work_ids == tuple(given.work_id for given in task.payload)
-        assert all(given.sources[0].part for given in task.payload)
-    assert len({work_id for task in found for work_id in task.work_ids}) == 2 * len(LENGTHS)
+        assert all(given.sources[0].part for given in task)
+    assert len({given.work_id for task in found for given in task}) == 2 * len(LENGTHS)
 
 
 @pytest.mark.parametrize(
@@ -107,9 +108,9 @@ def test_repeats_are_summaries_of_their_own_and_the_first_has_the_key_it_always_
     (once,) = tasks(folder, experiment(n_documents=2))
     (all_three,) = tasks(folder, experiment(n_documents=2, repeats=3))
 
-    assert [given.key.repeat for given in all_three.payload] == [0, 1, 2]
-    assert all_three.work_ids[0] == once.work_ids[0] == "42814a97b8e861296ce0"
-    assert len(set(all_three.work_ids)) == 3
+    assert [given.key.repeat for given in all_three] == [0, 1, 2]
+    assert all_three[0].work_id == once[0].work_id == "42814a97b8e861296ce0"
+    assert len({given.work_id for given in all_three}) == 3
 
 
 def test_lengths_that_are_made_already_are_left_out(folder: Folder) -> None:
@@ -121,7 +122,7 @@ def test_lengths_that_are_made_already_are_left_out(folder: Folder) -> None:
 def test_the_offline_summarizer_takes_many_contexts_a_task(folder: Folder) -> None:
     queries = tuple(f"q{number}" for number in range(9))
     found = tasks(folder, experiment(summarizer="offline"), queries=queries)
-    assert [len(task.work_ids) for task in found] == [8, 8, 8, 8, 4]
+    assert [len(task) for task in found] == [8, 8, 8, 8, 4]
 
 
 def test_papers_own_sets_are_asked_for_as_many_sentences_as_their_paper_asks(folder: Folder) -> None:
@@ -143,7 +144,7 @@ def test_papers_own_sets_are_asked_for_as_many_sentences_as_their_paper_asks(fol
         own = [target for target in targets if target["haystack_id"] == q]
         folder.commit("targets", [folder.write_part("targets", own, work_ids=[part_work_id(q, 0)])])
     found = tasks(folder, experiment(bullets="targets"), queries=tuple(datasets))
-    n_requested = [{given.key.n_requested for given in task.payload} for task in found]
+    n_requested = [{given.key.n_requested for given in task} for task in found]
     assert n_requested == [{5}, {7}, {3}, {2}]
 
 

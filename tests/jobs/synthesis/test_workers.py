@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
-from jobs.stages.place import Place, tasks_a_block
 
 from actors.storage.folder import Folder
 from jobs.command.calling import Calling
 from jobs.stages import runner as stages
 from jobs.stages.cluster import Cluster
-from jobs.stages.performing import Performer, Runnable, TaskReceipt, TaskRow
+from jobs.stages.engines import Blocks, Place, receipts
+from jobs.stages.operators import Operator
+from jobs.stages.performing import TaskReceipt
+from jobs.stages.runner import a_block
 from jobs.synthesis.haystacks import make_benchmark, read_config, synthesize
 from jobs.synthesis.model_synthesis import read_config as read_models_config
 from longform.errors import UsageError
@@ -47,8 +50,8 @@ class Elsewhere(Cluster):
         """There is nothing to start."""
 
 
-def last_first(run: Folder, stage: Runnable, rows: Sequence[TaskRow], _: Place) -> Iterator[TaskReceipt]:
-    return map(Performer(run, stage), reversed(rows))
+def last_first(run: Folder, chain: Sequence[Operator[Any]], blocks: Blocks, place: Place) -> Iterator[TaskReceipt]:
+    return receipts(run, chain, blocks[::-1], Place(place.cluster, here=True))
 
 
 def test_who_finishes_first_is_no_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,7 +65,7 @@ def test_who_finishes_first_is_no_matter(tmp_path: Path, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize(("n", "size"), [(1, 1), (16, 1), (17, 2), (100, 7), (1000, 8)])
 def test_many_tasks_go_in_blocks_of_few(n: int, size: int) -> None:
-    assert tasks_a_block(n, workers=2) == size
+    assert a_block(n, workers=2) == size
 
 
 def test_a_command_that_died_goes_on_with_the_haystacks_that_are_left(
@@ -72,9 +75,9 @@ def test_a_command_that_died_goes_on_with_the_haystacks_that_are_left(
     config, cluster = read_config("prose", [*TWO_TOPICS, "prose=null"]), Elsewhere(address=None, workers=2)
     done: list[str] = []
 
-    def counted(run: Folder, stage: Runnable, rows: Sequence[TaskRow], place: Place) -> Iterator[TaskReceipt]:
-        for receipt in last_first(run, stage, rows, place):
-            done.append(stage.name)
+    def counted(run: Folder, chain: Sequence[Operator[Any]], blocks: Blocks, place: Place) -> Iterator[TaskReceipt]:
+        for receipt in last_first(run, chain, blocks, place):
+            done.append(receipt["stage"])
             yield receipt
             if len(done) in (1, 5):
                 raise KeyboardInterrupt
