@@ -280,7 +280,7 @@ def test_a_large_stage_has_no_more_commits_than_a_small_one(tmp_path: Path, monk
 
     run_stage(run, stage, 99, tasks(99), cluster=HERE, note=note, log=io.StringIO())
     assert len(run.commits("audits")) == 4
-    assert reports == [25, 50, 75, 99]
+    assert [*dict.fromkeys(reports)] == [25, 50, 75, 99]
     assert run.locate("audits").keys() == {f"w{n}" for n in range(99)}
 
 
