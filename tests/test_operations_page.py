@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from actors.chat import lease_queue
-from jobs.stages import runner
+from jobs.stages import accounts
 from tests.bench import capacity
 from tests.places import ROOT
 
@@ -16,7 +16,7 @@ PAGE = (ROOT / "docs" / "operations.md").read_text()
     ("alarm", "file"),
     [
         ("cannot be", "actors/storage/errors.py"),
-        ("failed; what others made is kept", "jobs/stages/runner.py"),
+        ("failed; what others made is kept", "jobs/stages/accounts.py"),
         ("is not whole", "actors/local_models/checkpoint_files.py"),
         ("expected a folder", "actors/local_models/checkpoints.py"),
         ("unjudged_threshold", "longform/settings/experiment.py"),
@@ -44,7 +44,7 @@ def test_the_table_of_sizes_is_computed() -> None:
 
 def test_sizes_are_computed_with_the_constants_of_the_project() -> None:
     assert capacity.ASKS_APART_S == lease_queue._ROUND_S
-    assert (capacity.RECEIPTS_A_COMMIT, capacity.MOST_COMMITS) == (runner.RECEIPTS_A_COMMIT, runner._MOST_COMMITS)
+    assert (capacity.RECEIPTS_A_COMMIT, capacity.MOST_COMMITS) == (accounts.RECEIPTS_A_COMMIT, accounts._MOST_COMMITS)
 
 
 @pytest.mark.parametrize(

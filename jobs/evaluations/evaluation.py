@@ -29,10 +29,11 @@ from jobs.runs.stage_order import steps_until
 from jobs.runs.unscored import unranked, unscored
 from jobs.spending.plan import Scale, keep_plan, spending_plan
 from jobs.spending.prepay import prepay_stage
+from jobs.stages.accounts import Means, no_pulse
 from jobs.stages.cluster import Cluster
 from jobs.stages.items import Given
 from jobs.stages.operators import streams_of
-from jobs.stages.runner import Means, no_pulse, run_stages
+from jobs.stages.runner import run_stages
 from jobs.stages.stage import Stage
 from longform.errors import BudgetReachedError, UsageError
 from longform.settings.experiment import Experiment

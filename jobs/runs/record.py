@@ -28,7 +28,7 @@ from actors.chat.model import CallContext
 from actors.storage.benchmark import MANIFEST, Benchmark
 from actors.storage.folder import Folder
 from actors.storage.json_files import RECORD
-from jobs.stages.runner import StageReport
+from jobs.stages.accounts import StageReport
 from longform import __version__
 from longform.errors import UsageError
 from longform.settings.experiment import Experiment

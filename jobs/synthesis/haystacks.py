@@ -27,8 +27,8 @@ from jobs.command.calling import Calling, ledger_beside, open_rows
 from jobs.configs import read_yaml, validated
 from jobs.files.write_benchmark import Manifest, same_or_refuse, write_benchmark
 from jobs.stages.cluster import Cluster
-from jobs.stages.operators import PlainStage, Task
 from jobs.stages.runner import run_stage
+from jobs.stages.stations import PlainStage, Task
 from jobs.synthesis.audits import FACTS, export_summhay, write_audit, write_facts, write_tables
 from longform.errors import UsageError
 from longform.formats.rows import HaystackRows

@@ -11,11 +11,7 @@ from longform.results.results import Results
 from longform.tables.table import Axes, Column, Table, Value
 
 ANCHOR = "ran"
-_TOLD = (
-    "One line a stage, of the last command that did work. Stages of one operator are performed by the same actors, one "
-    "after the other; operators work at once, each on what the one before has just finished. A stage whose time from "
-    "beginning to end is much longer than its seconds at work waited for the operator before it."
-)
+_TOLD = "The last command that did work. Operators work at once, each on what the one before has just finished."
 _COLUMNS = (
     Column("stage"),
     Column("operator", told="the stages that its actors perform"),

@@ -25,7 +25,7 @@ PROXY_S, PROXY_ITEM_S = 4.1e-3, 0.02e-3  # a request through Serve, and each of 
 INGRESS_S, INGRESS_ITEM_S = 5.8e-3, 0.04e-3
 LOCAL_PUT_S = 6e-3  # of an S3 server on the same machine
 LEDGER_BYTES = 520  # a call with a reply of fifty characters
-RECEIPTS_A_COMMIT, MOST_COMMITS = 8, 4096  # jobs/stages/runner.py
+RECEIPTS_A_COMMIT, MOST_COMMITS = 8, 4096  # jobs/stages/accounts.py
 PART_WRITES, COMMIT_WRITES, PART_READS = 1, 2, 3  # requests, counted; a listing is billed as a write
 WRITE_USD, READ_USD = 5e-6, 0.4e-6  # a request: list prices of us-east-1
 

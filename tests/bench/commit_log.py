@@ -22,7 +22,7 @@ from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from actors.storage.tables import Part
 from jobs.files.write_benchmark import HaystackRows, write_benchmark
-from jobs.stages.runner import RECEIPTS_A_COMMIT
+from jobs.stages.accounts import RECEIPTS_A_COMMIT
 from longform.records import Document, Query, Target
 from tests.bench.measure import Figure, Spread
 from tests.s3_server import BUCKET, binary, running_s3_server

@@ -18,10 +18,10 @@ from typing import Any
 from actors.storage.folder import Folder
 from jobs.evaluations.replay import Replay, ReplaySettings
 from jobs.stages.cluster import Cluster
-from jobs.stages.operators import PlainStage, Task
 from jobs.stages.performing import Worker
 from jobs.stages.runner import run_stage
 from jobs.stages.stage import Stage
+from jobs.stages.stations import PlainStage, Task
 from tests.bench.inputs import make_benchmark, make_small_benchmark
 from tests.bench.measure import Figure, Pairs, seconds
 

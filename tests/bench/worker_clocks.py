@@ -8,10 +8,10 @@ from typing import Any
 
 from jobs.stages.cluster import Cluster
 from jobs.stages.items import Given
-from jobs.stages.operators import PlainStage, Task
 from jobs.stages.performing import Worker
 from jobs.stages.runner import run_stage
 from jobs.stages.stage import Stage
+from jobs.stages.stations import PlainStage, Task
 
 
 def seconds_of(

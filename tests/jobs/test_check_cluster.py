@@ -20,10 +20,10 @@ from jobs.configs import read_experiment
 from jobs.results.write import read_results
 from jobs.runs.stage_order import stages_of
 from jobs.stages.cluster import Cluster
-from jobs.stages.operators import PlainStage, Task
 from jobs.stages.performing import Worker
 from jobs.stages.runner import run_stage
 from jobs.stages.stage import Site
+from jobs.stages.stations import PlainStage, Task
 from longform.rehearsal.settings import FakeSettings
 from longform.settings.experiment import Experiment
 from tests.actors.local_models.tiny_checkpoints import save_bert

@@ -75,7 +75,7 @@ def test_a_server_that_is_not_there_is_named_and_the_same_command_goes_on(make: 
     assert (code, out) == (1, ""), err
     last = err.strip().splitlines()[-1]
     assert last.startswith(f"longform evaluate: {command.url} could not be reached: connection refused; 0 of ")
-    assert f"0 of {N_SUMMARIES} tasks are done" in last
+    assert f"0 of {N_SUMMARIES} summaries are done" in last
     assert "ServerGoneError" not in err  # a traceback would end with it
 
     with fake_process(FakeSettings(**QUICK), port=command.port):
@@ -102,7 +102,9 @@ def test_a_key_that_expires_in_the_middle_is_said_first_and_a_new_one_goes_on(ma
     assert code == 3
     assert out.startswith(f"{command.url}: ")
     assert "attempts of model 'fake' failed: http_401 " in out.splitlines()[0]
-    assert command.failures() == {None: 10, "http_401": N_SUMMARIES - 10}
+    failures = command.failures()
+    assert sum(failures.values()) == N_SUMMARIES
+    assert 0 < failures[None] <= 10, "those that were judged meanwhile took some of the key's calls"
 
     with fake_process(FakeSettings(**QUICK), port=command.port):
         assert command("--until", "summarize")[0] == 0

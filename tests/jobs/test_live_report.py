@@ -31,8 +31,8 @@ from jobs.report import main as report
 from jobs.results.live import LiveReport, RunRows, judged_so_far, publish
 from jobs.results.run_status import run_status, stored_so_far
 from jobs.results.write import read_results, retire
+from jobs.stages.accounts import RECEIPTS_A_COMMIT
 from jobs.stages.items import Source
-from jobs.stages.runner import RECEIPTS_A_COMMIT
 from jobs.status import watch
 from longform.results.run_status import Status
 from tests.jobs.answers.town import town

@@ -26,13 +26,15 @@ from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.command.interrupts import Interrupted, Interruptible
 from jobs.stages import engines
+from jobs.stages.accounts import Means, StageError, StageReport
 from jobs.stages.cluster import Cluster
 from jobs.stages.engines import Blocks, Place, receipts
 from jobs.stages.items import Given, Item, Row, Source, SourceReader
-from jobs.stages.operators import OfTasks, Operator, PlainStage, Task
+from jobs.stages.operators import OfTasks, Operator
 from jobs.stages.performing import TaskReceipt, Worker
-from jobs.stages.runner import Means, StageError, StageReport, run_stage, run_stages
+from jobs.stages.runner import run_stage, run_stages
 from jobs.stages.stage import Plan, Stage, Works
+from jobs.stages.stations import PlainStage, Task
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, Message, Usage
 from longform.errors import UsageError
 from longform.quota.leases import Lease, LeaseAsk, QuotaLimits
@@ -253,12 +255,14 @@ def test_a_stage_goes_to_ray_when_it_is_done_sooner_there(
 
         return work
 
-    def elsewhere(run: Folder, chain: Sequence[Operator[Any]], blocks: Blocks, place: Place) -> Iterator[TaskReceipt]:
+    def elsewhere(
+        run: Folder, chain: Sequence[Operator[Any]], blocks: Blocks, cluster: Cluster, _texts: dict[str, int]
+    ) -> Iterator[TaskReceipt]:
         given.append(len(blocks))
-        return receipts(run, chain, blocks, Place(place.cluster, here=True))
+        return receipts(run, chain, blocks, Place(cluster, here=True))
 
     monkeypatch.setattr(engines.time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(engines, "_on_ray", elsewhere)
+    monkeypatch.setattr(engines, "on_ray", elsewhere)
     stage = PlainStage(name="s", table="audits", make_worker=takes_long, holds_model=True)
     cluster = Cluster(address=None, workers=case.workers)
     report = run_stage(
@@ -271,7 +275,7 @@ def test_a_stage_goes_to_ray_when_it_is_done_sooner_there(
 
 
 def test_a_large_stage_has_no_more_commits_than_a_small_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jobs.stages.runner._MOST_COMMITS", 4)
+    monkeypatch.setattr("jobs.stages.accounts._MOST_COMMITS", 4)
     stage = PlainStage(name="s", table="audits", make_worker=_made, holds_model=True)  # a task a block
     run, reports = Folder(str(tmp_path)), list[int]()
 

@@ -15,11 +15,13 @@ from actors.local_models.text_model import TEXTS_READ, TextsRead
 from actors.storage.folder import Folder
 from jobs.stages import progress
 from jobs.stages.cluster import Cluster
-from jobs.stages.engines import ComputingActor, Desk, Place
+from jobs.stages.engines import Place
 from jobs.stages.items import Row
-from jobs.stages.operators import OfTasks, PlainStage, Task
+from jobs.stages.on_ray import ComputingActor, Desk
+from jobs.stages.operators import OfTasks
 from jobs.stages.performing import TaskReceipt, Worker
 from jobs.stages.runner import run_stage
+from jobs.stages.stations import PlainStage, Task
 
 READS = 1234
 

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 
 from actors.storage.folder import Folder
-from jobs.stages import runner
+from jobs.stages import accounts
 from jobs.stages.cluster import Cluster
 from jobs.stages.items import Row
-from jobs.stages.operators import PlainStage, Task
 from jobs.stages.performing import Worker
 from jobs.stages.runner import run_stage
+from jobs.stages.stations import PlainStage, Task
 
 
 def test_slow_tasks_are_committed_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runner, "_COMMIT_S", 0.0)
+    monkeypatch.setattr(accounts, "_COMMIT_S", 0.0)
     run, kept = Folder(str(tmp_path)), list[int]()
 
     def make_worker() -> Worker:

@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from actors.storage.folder import Folder
+from jobs.stages.accounts import StageError
 from jobs.stages.cluster import Cluster
 from jobs.stages.items import Row
-from jobs.stages.operators import PlainStage, Task
 from jobs.stages.performing import Worker
-from jobs.stages.runner import StageError, a_block, run_stage
+from jobs.stages.runner import a_block, run_stage
+from jobs.stages.stations import PlainStage, Task
 
 N_TASKS = 20
 FAILS = 4

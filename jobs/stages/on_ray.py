@@ -1,0 +1,195 @@
+"""Run a chain of operators as one Ray Data execution: a pool of actors an operator, Arrow tables between them."""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import pyarrow as pa
+
+from actors.ledger.entry import this_host
+from actors.local_models.text_model import TEXTS_READ
+from actors.storage.folder import Folder
+from jobs.stages.cluster import Cluster
+from jobs.stages.operators import Operator
+from jobs.stages.performing import TaskReceipt
+from longform.settings.strict import ResourcesSettings
+
+Blocks = Sequence[Sequence[Any]]
+"""What comes to the first operator; a block goes through the chain as one."""
+
+_WAITING_CPUS = 0.1  # of an actor that waits on a network
+_POLL_S = 0.1
+
+
+class Desk:
+    """An actor that takes receipts from workers, and the number of texts each has read, until the command asks."""
+
+    def __init__(self) -> None:
+        self._receipts: list[TaskReceipt] = []
+        self._texts: dict[str, int] = {}
+
+    def put(self, receipt: TaskReceipt) -> None:
+        self._receipts.append(receipt)
+
+    def has_read(self, worker: str, count: int) -> None:
+        self._texts[worker] = count
+
+    def take(self) -> tuple[list[TaskReceipt], dict[str, int]]:
+        taken, self._receipts = self._receipts, []
+        return taken, self._texts
+
+
+class _Actor:
+    """An actor of a pool: an operator at its station, behind Arrow tables."""
+
+    def __init__(self, run: Folder, operator: Operator[Any], behind: Operator[Any] | None, desk: Any) -> None:
+        self._operator, self._behind, self._desk = operator, behind, desk
+        before, worker = TEXTS_READ.count, f"{this_host()}-{os.getpid()}"
+        TEXTS_READ.report_to(lambda count: desk.has_read.remote(worker, count - before))
+        self._station = operator.open(run, desk.put.remote)
+
+    def _passed_on(self, members: Sequence[Any]) -> pa.Table:
+        if self._behind is None:
+            return pa.table({"done": pa.array([len(members)])})
+        return self._behind.arrives(members)
+
+
+class ComputingActor(_Actor):
+    """An actor whose operator computes."""
+
+    def __call__(self, block: pa.Table) -> pa.Table:
+        members = self._operator.received(block)
+        self._station.compute(members)
+        return self._passed_on(members)
+
+
+class WaitingActor(_Actor):
+    """An actor whose operator waits on a network: many blocks at once on one event loop."""
+
+    async def __call__(self, block: pa.Table) -> pa.Table:
+        members = self._operator.received(block)
+        await self._station.wait(members)
+        return self._passed_on(members)
+
+
+def on_ray(
+    run: Folder, chain: Sequence[Operator[Any]], blocks: Blocks, cluster: Cluster, texts: dict[str, int]
+) -> Generator[TaskReceipt, None, None]:
+    """Yield receipts as they come; *texts* has how many each worker's models have read."""
+    cluster.start()
+    import ray
+
+    desk: Any = ray.remote(num_cpus=0, max_restarts=0)(Desk).remote()
+    with _stream(run, chain, blocks, cluster, desk) as over:
+        while True:
+            ended = over.is_set()  # before the last look at the desk
+            taken, read = ray.get(desk.take.remote())
+            texts.update(read)
+            yield from taken
+            if ended:
+                break
+            if not taken:
+                over.wait(_POLL_S)
+    ray.kill(desk)
+
+
+@contextmanager
+def _stream(
+    run: Folder, chain: Sequence[Operator[Any]], blocks: Blocks, cluster: Cluster, desk: Any
+) -> Iterator[threading.Event]:
+    """Run the chain in the `with`, in a thread; the event is set at its end. What it raises is raised by the `with`."""
+    executor, bundles = _begun(run, chain, blocks, cluster, desk)
+    over, errors = threading.Event(), list[BaseException]()
+
+    def consume() -> None:
+        try:
+            for _ in bundles:
+                pass
+        except BaseException as error:  # noqa: BLE001  # it is raised below
+            errors.append(error)
+        over.set()
+
+    thread = threading.Thread(target=consume, daemon=True)
+    thread.start()
+    try:
+        yield over
+    finally:
+        if not over.is_set():
+            executor.shutdown(force=True)
+    if errors:
+        raise errors[0]
+
+
+def _begun(run: Folder, chain: Sequence[Operator[Any]], blocks: Blocks, cluster: Cluster, desk: Any) -> tuple[Any, Any]:
+    """Return the executor of a chain, and what yields its last operator's blocks."""
+    import ray.data
+    from ray.data import DataContext
+
+    context = DataContext.get_current()
+    context.execution_options.verbose_progress = False
+    context.execution_no_progress_timeout_s = -1  # it counts blocks; a rate-limited block may take long
+    context.enable_progress_bars = False
+    size = max(map(len, blocks))
+    dataset = ray.data.from_arrow([chain[0].arrives(block) for block in blocks])
+    for operator, behind in zip(chain, [*chain[1:], None], strict=True):
+        given = {"run": run, "operator": operator, "behind": behind, "desk": desk}
+        wants = _wants(operator, chain, cluster)
+        dataset = dataset.map_batches(
+            WaitingActor if operator.asynchronous else ComputingActor,
+            fn_constructor_kwargs=given,
+            batch_size=size if "num_gpus" in wants else None,  # a block; Ray Data takes no None where there are GPUs
+            batch_format="pyarrow",
+            compute=_pool(operator, cluster, n_blocks=len(blocks)),
+            **wants,
+        )
+    bundles, _, executor = dataset._execute_to_iterator(capture_executor=False)  # noqa: SLF001  # no public name ends it
+    return executor, bundles
+
+
+def _pool(operator: Operator[Any], cluster: Cluster, *, n_blocks: int) -> Any:
+    from ray.data import ActorPoolStrategy
+
+    asked = operator.resources or ResourcesSettings()
+    size = max(1, min(cluster.workers, n_blocks, cluster.n_with_gpus(asked.gpus)))
+    if operator.asynchronous:
+        # No queue at an actor: the first one up would take the blocks of those still loading.
+        calls = {"max_concurrent_calls_per_actor": operator.slots, "max_tasks_in_flight_per_actor": operator.slots}
+        return ActorPoolStrategy(size=size, **calls)
+    # A second block at an actor lets the pool grow, and no actor wait for Ray Data's next look at what is done.
+    return ActorPoolStrategy(min_size=1, max_size=size, max_tasks_in_flight_per_actor=2)
+
+
+def _wants(operator: Operator[Any], chain: Sequence[Operator[Any]], cluster: Cluster) -> dict[str, Any]:
+    """Return what an actor of an operator asks for."""
+    asked = operator.resources or ResourcesSettings()
+    wants: dict[str, Any] = {"num_cpus": _cpus(operator, chain, cluster)}
+    if asked.gpus:
+        wants["num_gpus"] = asked.gpus
+    elif cluster.has_gpus():  # Ray leaves the GPUs of a node in sight of processes that asked for none
+        wants["runtime_env"] = {"env_vars": {"CUDA_VISIBLE_DEVICES": ""}}
+    return wants
+
+
+def _cpus(operator: Operator[Any], chain: Sequence[Operator[Any]], cluster: Cluster) -> float:
+    """Return the processors of an actor: what its parts ask for, else a share of what a worker of the command has."""
+    asked = operator.resources or ResourcesSettings()
+    if asked.num_cpus is not None:
+        return asked.num_cpus
+    if operator.asynchronous:
+        return _WAITING_CPUS
+    n_waiting = sum(one.asynchronous for one in chain)
+    share = (cluster.cpus - _WAITING_CPUS * n_waiting) / (len(chain) - n_waiting)
+    return max(_WAITING_CPUS, math.floor(100 * share) / 100)
+
+
+def fits(chain: Sequence[Operator[Any]], cluster: Cluster) -> bool:
+    """Return whether all actors of a chain find room on the cluster, which runs: else nothing would stream."""
+    import ray
+
+    wanted = sum(_cpus(one, chain, cluster) for one in chain) * cluster.workers
+    return bool(wanted <= ray.cluster_resources().get("CPU", 0.0))
