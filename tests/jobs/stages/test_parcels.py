@@ -50,7 +50,6 @@ KEYS: dict[type[Stage[Any]], type] = {
     ReadLabels: Judged,
 }
 MADE = ("rankings", "contexts", "summaries", "units", "verdicts")
-WHOLE_TABLES = {table: SCHEMAS[table].names for table in MADE}
 TEXT = st.text(max_size=6)
 SOURCE = st.builds(Source, st.sampled_from(MADE), TEXT)
 
@@ -86,36 +85,32 @@ def value(kind: pa.DataType) -> st.SearchStrategy[Any]:
     return st.none() | plain[str(kind)]
 
 
-@st.composite
-def parcels(draw: st.DrawFn) -> Parcel:
-    """Draw a parcel of which every class of stages wants something, with rows of some tables."""
-    wanted = {
-        of.__name__: draw(st.lists(st.builds(Item, TEXT, st.from_type(key), st.tuples(SOURCE)), min_size=1, max_size=2))
-        for of, key in KEYS.items()
-    }
-    made = {
-        source: [{**row, "work_id": source.work_id} for row in draw(st.lists(row_of(source.table), max_size=2))]
-        for source in draw(st.sets(SOURCE, max_size=3))
-    }
-    return Parcel(draw(TEXT), wanted, draw(st.dictionaries(SOURCE, TEXT, max_size=2)), made)
-
-
-def row_of(table: str) -> st.SearchStrategy[dict[str, Any]]:
-    return st.fixed_dictionaries({one.name: value(one.type) for one in SCHEMAS[table]})
-
-
 def test_every_stage_has_keys_of_which_the_tests_here_know() -> None:
     assert {*every(Stage)} == KEYS.keys()
 
 
-@given(sent=st.lists(parcels(), max_size=2))
-def test_a_parcel_is_the_same_on_the_other_side_of_a_table(sent: list[Parcel]) -> None:
-    every_stage = [stage(of) for of in KEYS]
-    table = to_arrow(sent, every_stage, WHOLE_TABLES)
-    came = of_arrow(table, every_stage)
-    assert came == sent
-    assert repr([one.wanted for one in came]) == repr([one.wanted for one in sent])  # keys of the same classes
+@pytest.mark.parametrize(("of", "key"), KEYS.items())
+@given(data=st.data())
+def test_what_is_wanted_is_the_same_on_the_other_side_of_a_table(of: Any, key: Any, data: st.DataObject) -> None:
+    items = st.lists(st.builds(Item, TEXT, st.from_type(key), st.tuples(SOURCE)), min_size=1, max_size=2)
+    sent = [Parcel(data.draw(TEXT), {of.__name__: data.draw(items)}, data.draw(st.dictionaries(SOURCE, TEXT)), {})]
+    table = to_arrow(sent, [stage(of)], {})
+    assert repr(of_arrow(table, [stage(of)])) == repr(sent)  # of the same classes, too
     assert "binary" not in str(table.schema.types)  # nothing is pickled
+
+
+@pytest.mark.parametrize("table", MADE)
+@given(data=st.data())
+def test_rows_are_the_same_on_the_other_side_of_a_table(table: str, data: st.DataObject) -> None:
+    row = st.fixed_dictionaries({one.name: value(one.type) for one in SCHEMAS[table]})
+    made = {
+        Source(table, work_id): [{**one, "work_id": work_id} for one in data.draw(st.lists(row, max_size=2))]
+        for work_id in data.draw(st.sets(TEXT, max_size=3))
+    }
+    sent = [Parcel("q", {}, {}, made), Parcel("another", {}, {}, {})]
+    carried = to_arrow(sent, [], {table: SCHEMAS[table].names})
+    assert of_arrow(carried, []) == sent
+    assert "binary" not in str(carried.schema.types)
 
 
 def test_rows_travel_typed_as_their_tables_are_and_in_the_columns_that_are_read() -> None:
