@@ -41,8 +41,10 @@ class LabelledPlace:
 
     @cached_property
     def summaries(self) -> dict[str, SummaryRow]:
-        """Summary id -> row; the steps of methods are none."""
+        """Summary id -> row, by system and in the order of queries; the steps of methods are none."""
         rows: list[SummaryRow] = self.folder.read("summaries").to_pylist()
+        place = {query_id: number for number, query_id in enumerate(self.benchmark.queries)}
+        rows.sort(key=lambda row: (row["summarizer"], row["setting"], place[row["query_id"]], row["summary_id"]))
         return {row["summary_id"]: row for row in rows if row["step"] is None}
 
     def labels(self) -> list[LabelRow]:

@@ -140,8 +140,7 @@ def judged_so_far(wanted: RunRows, tables: Mapping[str, Snapshot]) -> JudgedSoFa
     """
     Return what *tables* hold of all that is *wanted*.
 
-    Judges work one after another. The queries are those of the judge that has judged most of them; judges that have
-    not judged all of these wait.
+    The queries are those of the judge that has judged most of them; judges that have not judged all of these wait.
     """
 
     def there(pieces: Iterable[Source]) -> bool:

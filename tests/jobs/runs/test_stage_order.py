@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from jobs.command.calling import Calling
 from jobs.command.parser import STEPS
 from jobs.runs.stage_order import check_order, stages_of
 from jobs.stages.items import Item, Row, SourceReader
-from jobs.stages.performing import Worker, perform
+from jobs.stages.performing import Worker, written
 from jobs.stages.stage import Plan, Site, Stage
 from longform.settings.experiment import Experiment
 
@@ -98,24 +97,21 @@ class Writes(Stage[str]):
     table = "units"
     columns = ("work_id", "text")
 
-    names: tuple[str, ...] = ()
-
     def items(self, plan: Plan) -> Sequence[Item[str]]:
         return []
 
     def worker(self, reader: SourceReader) -> Worker:
         def work(payload: Any) -> list[Row]:
-            return [dict.fromkeys(self.names, "x") | {"work_id": "w"}]
+            return []
 
         return work
 
 
 def test_rows_with_columns_that_no_stage_was_told_of_are_refused(tmp_path: Path) -> None:
     run = Folder(str(tmp_path))
-    row = {"task": pickle.dumps((["w"], ()))}
-    assert perform(row, run=run, stage=Writes(run=run.url, names=("text",)))["error"] == ""
-    refused = perform(row, run=run, stage=Writes(run=run.url, names=("text", "summary_id")))
-    assert "planted writes ['summary_id'], which are not among its columns" in refused["words"]
+    assert written(run, Writes(run=run.url), ["w"], [{"work_id": "w", "text": "x"}], 0.0)[0]["rows"] == 1
+    with pytest.raises(ValueError, match=r"planted writes \['summary_id'\], which are not among its columns"):
+        written(run, Writes(run=run.url), ["w"], [{"work_id": "w", "summary_id": "x"}], 0.0)
 
 
 def test_worker_is_handed_its_stage_and_no_configuration(tmp_path: Path) -> None:
