@@ -20,7 +20,7 @@ from jobs.stages.performing import TaskReceipt
 from longform.settings.strict import ResourcesSettings
 
 Blocks = Sequence[Sequence[Any]]
-"""What comes to the first operator; a block goes through the chain as one."""
+"""The members that come to the first operator; a block of them goes through the chain as one."""
 
 _WAITING_CPUS = 0.1  # of an actor that waits on a network
 _POLL_S = 0.1
