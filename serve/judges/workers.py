@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from actors.authority import Local
 from actors.chat.governor import Unlimited
 from actors.chat.model import CallContext, ChatModel
-from actors.chat.opening import Asking, first_asked, open_chat
+from actors.chat.opening import Asking, first_asked, leases_of, open_chat
 from actors.chat.pool import ChatPool
 from actors.judges.opening import Judge, make_judge
 from actors.ledger.keeper import LedgerKeeper
@@ -56,7 +56,7 @@ class LocalAsker:
 
 class ChatAsker:
     """
-    Asks a judge that asks a chat model of the replica, which it stands before as a `ChatModel`.
+    Asks a judge that asks a chat model, which it stands before as a `ChatModel`.
 
     Every call stands in the ledger, and is looked for there first; the replies to the calls of a batch are noted.
 
@@ -107,11 +107,12 @@ class ChatAsker:
 
 
 def local_pool(model: ChatModel, settings: ChatSettings, name: str, ledger: str) -> ChatPool:
-    """A model of this process behind the pool, with a keeper of its own: each replica is a writer of the ledger."""
+    """A model behind the pool, with a keeper of its own: each replica is a writer of the ledger."""
     job = f"serve-{name}-{uuid.uuid4().hex[:8]}"
     context = CallContext(job=job, stage=f"judge {name}", ledger=ledger)
     keeper = Local(LedgerKeeper(ledger, job))
-    return ChatPool(model, settings, context, leases=Unlimited(), keeper=keeper, price=FREE)
+    leases = leases_of(settings, context) if settings.base_url else Unlimited()
+    return ChatPool(model, settings, context, leases=leases, keeper=keeper, price=FREE)
 
 
 class KindWorker:

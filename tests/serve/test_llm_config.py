@@ -15,7 +15,7 @@ from actors.rehearsal.fake_provider import FakeProvider
 from longform.chat.call import ChatRequest, Message
 from longform.rehearsal.settings import FakeSettings
 from longform.settings.chat import ChatSettings
-from serve.door import NoDoorError, build
+from serve.door import CannotBuildError, build
 from serve.settings import parse_settings
 from tests.places import ROOT
 
@@ -62,7 +62,7 @@ def test_the_model_is_one_that_ray_s_llm_application_takes() -> None:
     ],
 )
 def test_a_door_to_nowhere_is_not_built(arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(NoDoorError, match=message):
+    with pytest.raises(CannotBuildError, match=message):
         build(arguments)
 
 
