@@ -44,9 +44,9 @@ from serve.http.access import Access, read_tokens
 from serve.http.app import Backends, ServedJudge, make_app
 from serve.http.errors import read_items
 from serve.http.guard import HELD_BACK, post_by_handle
-from serve.judges.workers import item_type, load_judge
+from serve.judges.workers import item_type, load_judge, load_other
 from serve.routing import ROUTER
-from serve.settings import Settings, asks_a_chat, parse_settings
+from serve.settings import ServedOther, Settings, asks_a_chat, parse_settings
 
 Arguments = Mapping[str, JsonValue]
 """The `args:` of the configuration."""
@@ -264,6 +264,8 @@ def load_worker(settings: Settings, kind: str, name: str) -> Worker[Any, Any]:
     if kind == "judges":
         return load_judge(name, settings.judges, threads=settings.threads, ledger=settings.ledger)
     entry = getattr(settings, kind)[name]
+    if isinstance(entry, ServedOther):
+        return load_other(name, entry, threads=settings.threads)
     worker: Worker[Any, Any] = imported(entry.worker)(name, entry, threads=settings.threads)
     return worker
 

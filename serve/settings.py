@@ -63,8 +63,7 @@ class ServedKind(Strict):
     """
     A judge of one of our kinds, as a configuration of a job defines it.
 
-    A judge of kind `chat` asks a model in its replica or on a server of one's own, and wants a ledger. One of kind
-    `mean` names other entries.
+    Kind `chat` asks a model in its replica or on one's own server, and wants a ledger; `mean` names other entries.
     """
 
     task: Task
@@ -96,8 +95,8 @@ class ServedKind(Strict):
         if chat is None or chat.provider in FREE_PROVIDERS or (chat.base_url is not None and not self.paid):
             return self
         raise ValueError(
-            f"expected a chat model of provider {' or '.join(FREE_PROVIDERS)}, or `base_url` and `paid: false` of one's "
-            f"own server, found {chat.provider}: what costs money is asked by a job, which has a budget"
+            f"expected a chat model of provider {' or '.join(FREE_PROVIDERS)}, or of one's own server, with `base_url` "
+            f"and `paid: false`, found {chat.provider}: what costs money is asked by a job, which has a budget"
         )
 
 
@@ -114,24 +113,22 @@ class ServedChat(Strict):
 
 
 class ServedOther(Strict):
-    """Any other judge: `make` names a class or function that makes its worker (`serve.judges.items.JudgeWorker`)."""
+    """Any other judge or reranker: `make` names what makes its worker (`JudgeWorker`, or `Worker` of pairs)."""
 
     make: str = Field(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")  # module:name
     settings: dict[str, Any] = Field(default_factory=dict)  # its keyword arguments
     batching: Batching = Batching()
 
 
-def _judge_form(entry: Any) -> str:
-    """Return the form of *entry*, a judge's."""
-    stated = entry if isinstance(entry, Mapping) else vars(entry)
-    return "make" if "make" in stated else "task"
+def _form(entry: Any) -> str:
+    """Return the form of *entry*, a judge's or a reranker's."""
+    return "make" if "make" in (entry if isinstance(entry, Mapping) else vars(entry)) else "kind"
 
 
-ServedReranker = Annotated[ServedCrossEncoder | ServedCosine, Field(discriminator="kind")]
-ServedJudge = Annotated[
-    Annotated[ServedKind, Tag("task")] | Annotated[ServedOther, Tag("make")],
-    Discriminator(_judge_form),
-]
+_Other = Annotated[ServedOther, Tag("make")]
+_Scoring = Annotated[ServedCrossEncoder | ServedCosine, Field(discriminator="kind"), Tag("kind")]
+ServedReranker = Annotated[_Scoring | _Other, Discriminator(_form)]
+ServedJudge = Annotated[Annotated[ServedKind, Tag("kind")] | _Other, Discriminator(_form)]
 
 
 class Limits(Strict):

@@ -100,7 +100,7 @@ def test_a_judge_that_costs_money_or_has_no_ledger_is_refused(tmp_path: Path) ->
     entry = {"task": "support", "judge": own, "paid": False}
     assert parse_settings({"judges": {"own": entry}, "ledger": "ledger"}).judges["own"]
     for wrong in ({"paid": True}, {"judge": {**own, "chat": {"model": "gpt-4o"}}}):
-        with pytest.raises(UsageError, match="`base_url` and `paid: false` of one's own server, found openai"):
+        with pytest.raises(UsageError, match="or of one's own server, with `base_url` and `paid: false`, found openai"):
             parse_settings({"judges": {"own": entry | wrong}, "ledger": "ledger"})
     with pytest.raises(UsageError, match=r"expected a `ledger` for the calls of \['asked'\]"):
         judge_settings(None)
