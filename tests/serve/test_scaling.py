@@ -1,4 +1,4 @@
-"""`longform evaluate` gives served judges and rerankers a second replica while it holds requests back, and no longer."""
+"""`longform evaluate` gives served judges and rerankers a second replica while it holds requests back, no longer."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SCALED = {
     "look_back_period_s": 2,
 }
 PLACES = ("url", "handle")
-"""How a judge and a reranker are asked; each has its deployment."""
+"""The ways to ask a judge and a reranker; each has its deployment."""
 
 DEPLOYMENTS = [f"{kind}-{kind[:-1]}-{place}" for kind in ("rerankers", "judges") for place in PLACES]
 PATIENCE_S = 240.0
@@ -172,4 +172,6 @@ def test_a_second_replica_comes_for_the_backlog_and_goes_after_it(
     assert orders["url"] == orders["handle"]
     assert len(orders["url"]) == QUERIES * len(TEXTS)
 
-    until(lambda: all(n_running(name) == 1 for name in DEPLOYMENTS), "each deployment has one replica again", PATIENCE_S)
+    until(
+        lambda: all(n_running(name) == 1 for name in DEPLOYMENTS), "each deployment has one replica again", PATIENCE_S
+    )
