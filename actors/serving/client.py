@@ -162,8 +162,8 @@ class ServedClient:
 
     async def _asked(self, path: str, body: Mapping[str, Json]) -> Any:
         self._open += 1
-        await asyncio.sleep(0)  # so that those that come together are counted
         try:
+            await asyncio.sleep(0)  # so that those that come together are counted
             async with self._free():
                 return await self._tried(path, body)
         finally:
