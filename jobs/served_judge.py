@@ -38,7 +38,7 @@ from longform.judges.kinds.support import SUPPORT
 COLUMNS = ("document", "sentence")
 
 _PAIRS_A_REQUEST = 64
-_REQUESTS_A_BATCH = 16  # those that are not in flight are the worker's backlog
+_REQUESTS_A_BATCH = 8  # those that are not in flight are the worker's backlog
 _REQUESTS_IN_FLIGHT = 4  # of a worker
 _BATCHES_OPEN = 2  # of a worker, so that its backlog does not run out between two
 _UNJUDGED_THRESHOLD = 0.02
