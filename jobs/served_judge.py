@@ -6,21 +6,17 @@ An example of a job that asks a served judge: does each document support its sen
 
 PAIRS is a file of JSON lines, or a folder of Parquet, with the columns `document` and `sentence`; FOLDER gets them as
 Parquet with `answer`, `probability` and `failure`. `--url` asks over HTTP, from anywhere; `--app` by the handle of the
-deployment, from the cluster that serves, where the requests that are still to come are published, so that replicas
-start for them. A pair that could not be judged has no answer, and says why.
+deployment, from the cluster that serves. Each worker states the requests that it holds back, so that replicas start for
+them. A pair that could not be judged has no answer, and says why.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import math
 import sys
-import uuid
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -42,14 +38,13 @@ from longform.judges.kinds.support import SUPPORT
 COLUMNS = ("document", "sentence")
 
 _PAIRS_A_REQUEST = 64
+_REQUESTS_A_BATCH = 8  # those that are not in flight are the worker's backlog
 _REQUESTS_IN_FLIGHT = 4  # of a worker
+_BATCHES_OPEN = 2  # of a worker, so that its backlog does not run out between two
 _UNJUDGED_THRESHOLD = 0.02
 _NO_TEXTS = "expected a document and a sentence that are texts"
 _TRIAL = {"document": "A document is a text.", "sentences": ["It is a text."]}
 _CPUS_OF_DATA = 1.0  # a task of Ray Data that reads or writes
-
-Sent = Callable[[], None]
-"""Called when a request has been sent."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,21 +62,21 @@ class JudgeUrl:
             UsageError: The variable with the token is unset, or this cluster serves no such judge.
         """
         url = self.url if self.url is not None else f"{SCHEME}://{self.app}"
-        return served_client(url, self.judge, token_env=self.token_env)
+        return served_client(url, self.judge, token_env=self.token_env, in_flight=_REQUESTS_IN_FLIGHT)
 
 
 class AskServer:
-    """A worker that asks about a batch of pairs in one request, and calls *sent* for each batch."""
+    """A worker that asks about a batch of pairs in requests of some."""
 
-    def __init__(self, address: JudgeUrl, sent: Sent | None = None) -> None:
-        self._address, self._sent = address, sent
+    def __init__(self, address: JudgeUrl) -> None:
+        self._address = address
         self._client = address.client()
 
     async def __call__(self, batch: pa.Table) -> pa.Table:
         """Return the batch with the columns of verdicts; never raise, since that would lose the rows beside it."""
-        if self._sent is not None:
-            self._sent()
-        verdicts = await self._verdicts(list(zip(*(batch[name].to_pylist() for name in COLUMNS), strict=True)))
+        pairs = list(zip(*(batch[name].to_pylist() for name in COLUMNS), strict=True))
+        parts = (pairs[start : start + _PAIRS_A_REQUEST] for start in range(0, len(pairs), _PAIRS_A_REQUEST))
+        verdicts = [one for of in await asyncio.gather(*map(self._verdicts, parts)) for one in of]
         types = {"answer": pa.string(), "probability": pa.float64(), "failure": pa.string()}
         for name, kind in types.items():
             batch = batch.append_column(name, pa.array([getattr(verdict, name) for verdict in verdicts], kind))
@@ -106,7 +101,7 @@ async def judged(client: ServedClient, judge: str, pairs: Sequence[tuple[str, st
     Raises:
         LongformError: As `ServedJudge.ask` does.
     """
-    asked = ServedJudge(SUPPORT, judge, client, concurrency=1, n_texts=_PAIRS_A_REQUEST)
+    asked = ServedJudge(SUPPORT, judge, client, n_texts=_PAIRS_A_REQUEST)
     return [row[0] for row in await asked.ask([Group(pair[0], pair[:1], pair[1:]) for pair in pairs])]
 
 
@@ -132,33 +127,17 @@ def judge_pairs(
     columns = dataset.columns() or []
     if missing := set(COLUMNS) - set(columns):
         raise UsageError(f"{pairs}: expected the columns {list(COLUMNS)}, found {columns}; {sorted(missing)} missing")
-    pool = ActorPoolStrategy(size=workers, max_concurrent_calls_per_actor=_REQUESTS_IN_FLIGHT)
-    with _published(address, dataset) as sent:
-        dataset.repartition(target_num_rows_per_block=_PAIRS_A_REQUEST).map_batches(
-            ask,
-            fn_constructor_kwargs={"address": address, "sent": sent},
-            batch_size=_PAIRS_A_REQUEST,
-            batch_format="pyarrow",
-            compute=pool,
-            num_cpus=0.1,  # it waits for answers
-        ).write_parquet(out)
+    pool = ActorPoolStrategy(size=workers, max_concurrent_calls_per_actor=_BATCHES_OPEN)
+    rows = _PAIRS_A_REQUEST * _REQUESTS_A_BATCH
+    dataset.repartition(target_num_rows_per_block=rows).map_batches(
+        ask,
+        fn_constructor_kwargs={"address": address},
+        batch_size=rows,
+        batch_format="pyarrow",
+        compute=pool,
+        num_cpus=0.1,  # it waits for answers
+    ).write_parquet(out)
     return _counts(out)
-
-
-@contextmanager
-def _published(address: JudgeUrl, dataset: Any) -> Iterator[Sent | None]:
-    """Put the requests about *dataset* on the cluster's board; give None if the judge is served elsewhere."""
-    if address.app is None:
-        yield None
-        return
-    from actors.serving.messages import RayBoard
-
-    board, deployment, job = RayBoard(), f"judges-{address.judge}", uuid.uuid4().hex
-    asyncio.run(board.publish(deployment, job, math.ceil(dataset.count() / _PAIRS_A_REQUEST)))
-    try:
-        yield partial(board.sent, deployment, job)
-    finally:
-        asyncio.run(board.publish(deployment, job, 0))
 
 
 def _warn_of_a_full_cluster() -> None:

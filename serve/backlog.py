@@ -1,15 +1,16 @@
 """
-Start replicas for requests that are to come: an autoscaling policy of Serve.
+Start replicas for requests that are to come: autoscaling policies of Serve.
 
     autoscaling_config: {policy: {policy_function: "serve.backlog:with_backlog"}, min_replicas: 1, max_replicas: 8}
 
-Every replica reads the jobs' board and reports its numbers; the policy, which runs in Serve's controller and must not
+Every replica reads the callers' board and reports its number; the policy, which runs in Serve's controller and must not
 wait for anybody, reads the reports. A deployment without a replica reports nothing, so that its first request wakes it.
 """
 
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Protocol
 
@@ -21,12 +22,18 @@ BACKLOG = "backlog"
 
 def with_backlog(context: AutoscalingContext) -> tuple[float, dict[str, float]]:
     """
-    Return the replicas that the requests of Serve and those that jobs hold back want, at the target of each replica.
+    Return the replicas that the requests of Serve and those held back want, at the target of each replica.
 
     Serve itself keeps to its limits and delays afterwards.
     """
     waiting = context.total_num_requests + newest((context.raw_metrics or {}).get(BACKLOG) or {})
     return math.ceil(waiting / context.config.get_target_ongoing_requests()), {}
+
+
+def within_machine(context: AutoscalingContext) -> tuple[float, dict[str, float]]:
+    """Return the same, and at most one for each core of the controller's machine: a replica computes on one."""
+    wanted, state = with_backlog(context)
+    return min(wanted, os.cpu_count() or 1), state
 
 
 class Report(Protocol):

@@ -32,7 +32,7 @@ class ChatWorker:
         UsageError: The file is missing, or is no model that llama.cpp can load.
     """
 
-    def __init__(self, name: str, settings: ServedChat) -> None:
+    def __init__(self, name: str, settings: ServedChat, *, threads: int) -> None:  # noqa: ARG002  llama.cpp's own
         asked = ChatSettings(
             provider="llama_cpp",
             model=settings.model,

@@ -20,32 +20,33 @@ from pydantic import JsonValue
 from ray import serve
 from ray.serve.config import BackpressureConfig, RequestRouterConfig
 from ray.serve.deployment import Application, Deployment
-from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError, RayServeException
+from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError
 from ray.serve.handle import DeploymentHandle
 
 from actors.serving.endpoint import HandleAnswer
 from actors.serving.messages import (
     About,
-    DeadlineError,
+    ApiError,
+    HeldBack,
     QueueFullError,
-    RayBoard,
     Refusal,
     Replies,
-    TooLargeError,
     UnavailableError,
+    ray_board,
     shared_text,
 )
 from longform.errors import UsageError
+from longform.settings.strict import imported
 from serve.backlog import BACKLOG
+from serve.door import CannotBuildError
 from serve.engine import Backend, Engine, InLedger, Item, Worker
 from serve.http.access import Access, read_tokens
 from serve.http.app import Backends, ServedJudge, make_app
-from serve.http.errors import ApiError, read_items
-from serve.http.guard import post_by_handle
-from serve.judges.workers import item_type, load_judge
+from serve.http.errors import read_items
+from serve.http.guard import HELD_BACK, post_by_handle
+from serve.judges.workers import item_type, load_judge, load_other
 from serve.routing import ROUTER
-from serve.settings import ServedChat, ServedCrossEncoder, ServedEncoder, Settings, asks_a_chat, parse_settings
-from serve.workers import CosineWorker, CrossEncoderWorker, EmbeddingWorker
+from serve.settings import ServedOther, Settings, asks_a_chat, parse_settings
 
 Arguments = Mapping[str, JsonValue]
 """The `args:` of the configuration."""
@@ -84,30 +85,26 @@ class Replica:
         settings = parse_settings(arguments)
         self._item = item_type(name, settings.judges) if kind == "judges" else None
         self._engine = load_engine(settings, kind, name)
-        self._board: RayBoard | None = None
 
-    async def ask(self, items: Sequence[Mapping[str, JsonValue]], within_s: float | None = None) -> Replies | Refusal:
-        """Return the answers; a refusal is an answer too, since an error would cross the wire as another type."""
+    async def ask(
+        self, items: Sequence[Mapping[str, JsonValue]], within_s: float | None = None, held: HeldBack | None = None
+    ) -> Replies | Refusal:
+        """Return the answers, or the refusal."""
+        if held is not None:
+            ray_board().publish.remote(self._deployment, held)  # nobody waits for it
         try:
             # who asks by a handle has not passed the ingress, which reads them, too
             asked = items if self._item is None else read_items(self._name, self._item, items)
             return await self._engine.ask(asked, within_s=within_s)
-        except QueueFullError as error:
-            return Refusal(error.retry_after_s)
-        except DeadlineError:
-            return Refusal(None, late=True)
-        except TooLargeError:
-            return Refusal(None)
         except ApiError as error:
-            return Refusal(None, fault=error.message)
+            return error.refusal
 
     async def about(self) -> About:
         return await self._engine.about()
 
     async def record_autoscaling_stats(self) -> dict[str, float]:
         """Return the numbers by which Serve scales replicas; `serve.backlog` reads them."""
-        self._board = self._board or RayBoard()
-        return {BACKLOG: float(await self._board.waiting(self._deployment))}
+        return {BACKLOG: float(await ray_board().waiting.remote(self._deployment))}
 
     def check_health(self) -> None:
         self._engine.check_health()
@@ -144,9 +141,11 @@ class Ingress:
         self._app = make_app(backends(self._settings, found), access)
         return self._app
 
-    async def post(self, path: str, body: bytes, timeout_s: float | None = None) -> HandleAnswer:
+    async def post(
+        self, path: str, body: bytes, timeout_s: float | None = None, held: HeldBack | None = None
+    ) -> HandleAnswer:
         """The answer to a caller of this cluster, as over HTTP; `serve://APPLICATION/PATH` asks here."""
-        return await post_by_handle(self._app, path, body, timeout_s)
+        return await post_by_handle(self._app, path, body, timeout_s, held)
 
 
 class HandleBackend:
@@ -176,13 +175,9 @@ class HandleBackend:
     async def ask(self, items: Sequence[Item], *, within_s: float | None = None) -> Replies:
         handle = self._handle.options(session_id=shared_text(items))
         with _as_ours(self._deployment):
-            found: Replies | Refusal = await handle.ask.remote(list(items), within_s)
+            found: Replies | Refusal = await handle.ask.remote(list(items), within_s, HELD_BACK.get())
         if isinstance(found, Refusal):
-            if found.late:
-                raise DeadlineError
-            if found.fault is not None:
-                raise ApiError(422, found.fault)
-            raise TooLargeError if found.retry_after_s is None else QueueFullError(found.retry_after_s)
+            raise ApiError(*found)
         return found
 
 
@@ -211,10 +206,6 @@ def build(arguments: Arguments) -> Application:
         return application(arguments, {})
     except UsageError as error:
         raise CannotBuildError(str(error)) from error
-
-
-class CannotBuildError(UsageError, RayServeException):  # type: ignore[misc]  # Ray has no types
-    """Serve states this kind at once, without a traceback; after any other it builds three times more."""
 
 
 def _check_access(settings: Settings) -> None:
@@ -270,18 +261,13 @@ def load_worker(settings: Settings, kind: str, name: str) -> Worker[Any, Any]:
     Raises:
         UsageError: It cannot be.
     """
-    entry = getattr(settings, kind)[name]
-    if isinstance(entry, ServedEncoder):
-        return EmbeddingWorker(name, entry, threads=settings.threads)
     if kind == "judges":
         return load_judge(name, settings.judges, threads=settings.threads, ledger=settings.ledger)
-    if isinstance(entry, ServedChat):
-        from serve.chat_workers import ChatWorker
-
-        return ChatWorker(name, entry)
-    if isinstance(entry, ServedCrossEncoder):
-        return CrossEncoderWorker(name, entry, threads=settings.threads)
-    return CosineWorker(name, entry, threads=settings.threads)
+    entry = getattr(settings, kind)[name]
+    if isinstance(entry, ServedOther):
+        return load_other(name, entry, threads=settings.threads)
+    worker: Worker[Any, Any] = imported(entry.worker)(name, entry, threads=settings.threads)
+    return worker
 
 
 def backends(settings: Settings, found: Mapping[str, Mapping[str, Backend[Any]]]) -> Backends:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Discriminator, Field, JsonValue, Tag, ValidationError, model_validator
 
@@ -32,12 +32,16 @@ class Batching(Strict):
 class ServedEncoder(Strict):
     """Embeddings of a Sentence Transformers model."""
 
+    worker: ClassVar = "serve.workers:EmbeddingWorker"  # the import path of what is loaded; so below
+
     model: str  # a hub name, a folder, package:NAME or s3://
     batching: Batching = Batching()
 
 
 class ServedCrossEncoder(Strict):
     """A reranker that reads query and document together."""
+
+    worker: ClassVar = "serve.workers:CrossEncoderWorker"
 
     kind: Literal["cross_encoder"]
     model: str  # as above
@@ -48,6 +52,8 @@ class ServedCrossEncoder(Strict):
 class ServedCosine(Strict):
     """A reranker by the cosine of sentence vectors: needs no cross-encoder, and is worth less than one."""
 
+    worker: ClassVar = "serve.workers:CosineWorker"
+
     kind: Literal["cosine"]
     model: str  # an encoder
     batching: Batching = Batching()
@@ -57,12 +63,13 @@ class ServedKind(Strict):
     """
     A judge of one of our kinds, as a configuration of a job defines it.
 
-    A judge of kind `chat` asks a model of our own, and wants a ledger. One of kind `mean` names other entries.
+    Kind `chat` asks a model in its replica or on one's own server, and wants a ledger; `mean` names other entries.
     """
 
     task: Task
     judge: JudgeSettings
     card: str | None = None  # what `longform calibrate --out` wrote, a path or s3://; null: the one that ships, if any
+    paid: bool = True  # false: nobody is paid for the calls to a chat model at a `base_url`, a server of one's own
     batching: Batching = Batching()
 
     @model_validator(mode="before")
@@ -85,16 +92,18 @@ class ServedKind(Strict):
     @model_validator(mode="after")
     def _spends_nothing(self) -> ServedKind:
         chat = self.judge.asked_model
-        if chat is not None and chat.provider not in FREE_PROVIDERS:
-            raise ValueError(
-                f"expected a chat model of provider {' or '.join(FREE_PROVIDERS)}, found {chat.provider}: "
-                "what costs money is asked by a job, which has a budget"
-            )
-        return self
+        if chat is None or chat.provider in FREE_PROVIDERS or (chat.base_url is not None and not self.paid):
+            return self
+        raise ValueError(
+            f"expected a chat model of provider {' or '.join(FREE_PROVIDERS)}, or of one's own server, with `base_url` "
+            f"and `paid: false`, found {chat.provider}: what costs money is asked by a job, which has a budget"
+        )
 
 
 class ServedChat(Strict):
     """A chat model in a GGUF file, behind /v1/chat/completions."""
+
+    worker: ClassVar = "serve.chat_workers:ChatWorker"
 
     model: str  # the path of the file, or its s3:// URL
     context_window: int | None = Field(None, gt=0)  # tokens; null: the one it was trained with
@@ -104,24 +113,22 @@ class ServedChat(Strict):
 
 
 class ServedOther(Strict):
-    """Any other judge: `make` names a class or function that makes its worker (`serve.judges.items.JudgeWorker`)."""
+    """Any other judge or reranker: `make` names what makes its worker (`JudgeWorker`, or `Worker` of pairs)."""
 
     make: str = Field(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")  # module:name
     settings: dict[str, Any] = Field(default_factory=dict)  # its keyword arguments
     batching: Batching = Batching()
 
 
-def _judge_form(entry: Any) -> str:
-    """Return the form of *entry*, a judge's."""
-    stated = entry if isinstance(entry, Mapping) else vars(entry)
-    return "make" if "make" in stated else "task"
+def _form(entry: Any) -> str:
+    """Return the form of *entry*, a judge's or a reranker's."""
+    return "make" if "make" in (entry if isinstance(entry, Mapping) else vars(entry)) else "kind"
 
 
-ServedReranker = Annotated[ServedCrossEncoder | ServedCosine, Field(discriminator="kind")]
-ServedJudge = Annotated[
-    Annotated[ServedKind, Tag("task")] | Annotated[ServedOther, Tag("make")],
-    Discriminator(_judge_form),
-]
+_Other = Annotated[ServedOther, Tag("make")]
+_Scoring = Annotated[ServedCrossEncoder | ServedCosine, Field(discriminator="kind"), Tag("kind")]
+ServedReranker = Annotated[_Scoring | _Other, Discriminator(_form)]
+ServedJudge = Annotated[Annotated[ServedKind, Tag("kind")] | _Other, Discriminator(_form)]
 
 
 class Limits(Strict):

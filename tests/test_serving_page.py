@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
+from ray.serve.schema import DeploymentSchema
 
 from longform.settings.chat import SummarizerSettings
 from longform.settings.judges import JudgeSettings, ServedJudgeSettings
@@ -20,6 +21,7 @@ from longform.settings.retrievers import (
     RetrieverSettings,
 )
 from longform.settings.systems import ImportanceSettings, SimilarityImportanceSettings
+from serve.backlog import with_backlog
 from serve.http.schemas import RerankRequest
 from serve.judges.items import judge_item
 from serve.settings import asks_a_chat, parse_settings
@@ -56,21 +58,33 @@ def test_paths_of_the_page_are_those_of_the_application() -> None:
 
 
 def test_judges_of_the_page_can_be_served() -> None:
-    judges, *_ = texts("yaml")
+    _, judges, *_ = texts("yaml")
     settings = parse_settings(yaml.safe_load(judges))
     asking = [name for name, judge in settings.judges.items() if asks_a_chat(judge)]
-    assert asking == ["chat-coverage", "chat-support"]
+    assert asking == ["chat-coverage", "chat-support", "own-support"]
+
+
+def test_the_scaling_of_the_page_is_serve_s_with_a_policy_of_ours() -> None:
+    shown, *_ = texts("yaml")
+    (deployment,) = (DeploymentSchema.model_validate(one) for one in yaml.safe_load(shown)["deployments"])
+    assert deployment.autoscaling_config["policy"]["policy_function"] == f"{with_backlog.__module__}:with_backlog"
+
+
+def test_models_of_one_s_own_of_the_page_are_entries() -> None:
+    *_, shown, _, _ = texts("yaml")
+    settings = parse_settings(yaml.safe_load(shown))
+    assert [*settings.rerankers, *settings.judges] == ["mine", "lengths"]
 
 
 def test_judges_and_the_model_that_the_page_asks_are_settings() -> None:
-    _, judges, writers, *_ = texts("yaml")
+    _, _, judges, writers, *_ = texts("yaml")
     read = TypeAdapter(dict[str, JudgeSettings]).validate_python(yaml.safe_load(judges)["judges"])
     assert all(isinstance(settings, ServedJudgeSettings) for settings in read.values())
     TypeAdapter(dict[str, SummarizerSettings]).validate_python(yaml.safe_load(writers)["summarizers"])
 
 
 def test_rerankers_of_the_page_are_endpoints() -> None:
-    _, _, _, shown, *_ = texts("yaml")
+    _, _, _, _, shown, *_ = texts("yaml")
     rerankers = TypeAdapter(dict[str, RerankerSettings]).validate_python(yaml.safe_load(shown)["rerankers"])
     assert all(isinstance(settings, EndpointRerankerSettings) for settings in rerankers.values())
 

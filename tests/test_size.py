@@ -46,7 +46,7 @@ ROOMS = {
         " jobs/correct.py jobs/export.py jobs/status.py jobs/report.py jobs/plan_sample.py",
     ),
     "judges, cards, calibration, sheets": Room(
-        52, 9_238, "longform/judges/* actors/judges/* jobs/calibration/* jobs/calibrate.py jobs/annotate.py"
+        52, 9_234, "longform/judges/* actors/judges/* jobs/calibration/* jobs/calibrate.py jobs/annotate.py"
     ),
     "chat, quota, ledger, spending": Room(
         64,
@@ -61,7 +61,7 @@ ROOMS = {
     ),
     "formats, ingest": Room(37, 6_443, "longform/formats/* jobs/ingest.py jobs/files/*"),
     "metrics, statistics, measures": Room(22, 3_296, "longform/metrics/* longform/measures.py actors/measures.py"),
-    "settings, other verbs, presets": Room(32, 4_930, "longform/settings/* jobs/*"),
+    "settings, other verbs, presets": Room(32, 4_909, "longform/settings/* jobs/*"),
     "summaries, support, repair, text": Room(
         36, 4_880, "longform/summaries/* longform/support/* longform/repair/* longform/text/* actors/summarizers/*"
     ),

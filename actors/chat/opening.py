@@ -69,7 +69,7 @@ def open_pool(settings: ChatSettings, context: CallContext, model: ChatModel | N
         model,
         settings,
         context,
-        leases=_leases(settings, context),
+        leases=leases_of(settings, context),
         keeper=open_keeper(context.ledger, context.job),
         price=PriceList.read(context.prices).price(settings.model_copy(update={"batch": False})),  # one by one
         server=_server(settings),
@@ -87,7 +87,7 @@ def _server(settings: ChatSettings) -> Server | None:
     return Server(name, settings.model, settings.api_key_env, settings.timeout_s, settings.patience_s)
 
 
-def _leases(settings: ChatSettings, context: CallContext) -> LeaseSource:
+def leases_of(settings: ChatSettings, context: CallContext) -> LeaseSource:
     told = QuotaLimits(settings.requests_per_minute, settings.tokens_per_minute, settings.in_flight)
     if settings.provider in ("scripted", "python") and told == QuotaLimits():
         return Unlimited()

@@ -36,7 +36,7 @@ class ServedJudge:
     Asks about a few texts in one request.
 
     A refused request is cut in two, so that one text costs no other its verdicts. *judge* is the name on the server,
-    *n_texts* the most of a request, *concurrency* of requests in flight. Another *version* is an error; None: none is.
+    *n_texts* the most of a request. Another *version* is an error; None: none is.
     """
 
     def __init__(
@@ -45,12 +45,10 @@ class ServedJudge:
         judge: str,
         client: ServedClient,
         *,
-        concurrency: int,
         version: str | None = None,
         n_texts: int = 16,
     ) -> None:
         self._kind, self._judge, self._client, self._version, self._n_texts = kind, judge, client, version, n_texts
-        self._free = asyncio.Semaphore(concurrency)
         self._takes_background = True
 
     async def ask(self, groups: Sequence[Group]) -> Verdicts:
@@ -73,9 +71,7 @@ class ServedJudge:
         with_background = self._takes_background
         items = [request_item(self._kind, group, with_background=with_background) for group in groups]
         try:
-            async with self._free:
-                answer = await self._client.judge(self._judge, items)
-            return self._read(answer, groups)
+            return self._read(await self._client.judge(self._judge, items), groups)
         except RefusedError as error:
             if with_background and BACKGROUND in str(error):
                 self._takes_background = False
@@ -130,16 +126,16 @@ def _requests(groups: Sequence[Group], n_texts: int) -> list[list[Group]]:
     return found
 
 
-def served_client(url: str, judge: str, *, token_env: str | None) -> ServedClient:
+def served_client(url: str, judge: str, *, token_env: str | None, in_flight: int) -> ServedClient:
     """
     Return what asks the server at *url*; serve://APPLICATION asks the deployment of *judge* in this cluster.
 
     Raises:
         UsageError: The variable with the token is unset, or this cluster serves no such judge.
     """
-    if not is_of_cluster(url):
-        return ServedClient(over_http(url, token=token_in(token_env, f"judge {judge!r} at {url}")))
-    return ServedClient(over_handle(judge_handle(url, judge)))
+    if is_of_cluster(url):
+        return ServedClient(over_handle(judge_handle(url, judge)), in_flight=in_flight)
+    return ServedClient(over_http(url, token=token_in(token_env, f"judge {judge!r} at {url}")), in_flight=in_flight)
 
 
 def judge_handle(url: str, judge: str) -> DeploymentHandle:
@@ -242,5 +238,5 @@ class ByServer(Judge):
 
     def open(self, _context: CallContext, _threads: int, /) -> JudgeBackend:
         how = self.settings
-        client = served_client(how.url, how.judge, token_env=how.token_env)
-        return ServedJudge(self.kind, how.judge, client, concurrency=how.concurrency, version=how.version)
+        client = served_client(how.url, how.judge, token_env=how.token_env, in_flight=how.concurrency)
+        return ServedJudge(self.kind, how.judge, client, version=how.version)

@@ -85,8 +85,7 @@ class EndpointEncoder(TextEncoder):
     async def _batch(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """Ask for the vectors of one request: shape (texts, dimensions)."""
         try:
-            async with self._endpoint.place():
-                found = sorted(await self._endpoint.client.embed(self._settings.model, texts))
+            found = sorted(await self._endpoint.client.embed(self._settings.model, texts))
         except LongformError as error:
             raise LongformError(f"{self._endpoint.where}: {error}") from error
         widths = {len(vector) for _, vector in found} | {self.dimensions or len(found[0][1])}

@@ -127,8 +127,7 @@ class EndpointReranker(Reranker[EndpointRerankerSettings]):
         """
         asked = texts[: self._settings.depth]
         try:
-            async with self._endpoint.place():
-                found = await self._endpoint.client.rerank(self._settings.model, query, asked)
+            found = await self._endpoint.client.rerank(self._settings.model, query, asked)
         except LongformError as error:
             raise LongformError(f"{self._endpoint.where}: {error}") from error
         scores = rounded([score for _, score in found], of_others=True).tolist()

@@ -1,8 +1,9 @@
 """
 Asks served judges, rerankers and encoders, by URL or by a deployment's handle.
 
-A dead replica, an overload and a `Retry-After` are waited out, up to a cap; a wrong request is an error at once. Send
-lists: one request with a hundred documents costs little more than one with one.
+A dead replica, an overload and a `Retry-After` are waited out, up to a cap; a wrong request is an error at once. Each
+request states how many more this client holds back, for which our servers start replicas. Send lists: one request with
+a hundred documents costs little more than one with one.
 """
 
 from __future__ import annotations
@@ -12,19 +13,19 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from time import time
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from uuid import uuid4
 
 from pydantic import BaseModel, Field, ValidationError
 
 from actors.secret_values import redaction
 from actors.serving.messages import (
-    DEADLINE_HEADER,
-    DeadlineError,
+    HeldBack,
     JudgeAnswer,
-    QueueFullError,
     Refusal,
     Replies,
     judge_answer,
     shared_text,
+    stated,
 )
 from longform.chat.rate_headers import read_signals
 from longform.chat.refusals import redirect_words
@@ -70,28 +71,32 @@ class RefusedError(LongformError):
         self.status = status
 
 
-Send = Callable[[str, Mapping[str, Json]], Awaitable[Reply]]
-"""A path and a JSON body -> the reply; never raises because of the other side."""
+Send = Callable[[str, Mapping[str, Json], HeldBack], Awaitable[Reply]]
+"""A path, a JSON body and what waits behind it -> the reply; never raises because of the other side."""
 
 
 class ServedClient:
     """
     Sends requests by `over_http` or `over_handle`, and sends them again if that may help.
 
-    A request has at most so many *attempts*; a refusal of 429, after which the server is there, is none. All waits
-    after refusals of one request last *patience_s* at most; one lasts *most_wait_s*, even if the server asks for more.
+    So many are *in_flight*, and the others wait here. A request has at most so many *attempts*; a refusal of 429, after
+    which the server is there, is none. All waits after refusals of one request last *patience_s* at most; one lasts
+    *most_wait_s*, even if the server asks for more.
     """
 
     def __init__(
         self,
         send: Send,
         *,
+        in_flight: int = 256,
         attempts: int = 8,
         patience_s: float = 600.0,
         most_wait_s: float = 30.0,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._send = send
+        self._caller, self._in_flight, self._open = uuid4().hex, in_flight, 0
+        self._places: tuple[asyncio.AbstractEventLoop, asyncio.Semaphore] | None = None
         self._attempts = attempts
         self._patience_s = patience_s
         self._most_wait_s = most_wait_s
@@ -156,10 +161,26 @@ class ServedClient:
         return rows
 
     async def _asked(self, path: str, body: Mapping[str, Json]) -> Any:
+        self._open += 1
+        try:
+            await asyncio.sleep(0)  # so that those that come together are counted
+            async with self._free():
+                return await self._tried(path, body)
+        finally:
+            self._open -= 1
+
+    def _free(self) -> asyncio.Semaphore:
+        """Return the semaphore of the running loop: a worker has a loop for each task."""
+        loop = asyncio.get_running_loop()
+        if self._places is None or self._places[0] is not loop:
+            self._places = loop, asyncio.Semaphore(self._in_flight)
+        return self._places[1]
+
+    async def _tried(self, path: str, body: Mapping[str, Json]) -> Any:
         failed = refused = 0
         waited_s = 0.0  # after refusals
         while True:
-            reply = await self._send(path, body)
+            reply = await self._send(path, body, HeldBack(self._caller, max(0, self._open - self._in_flight)))
             reply = reply._replace(body=redaction().value(reply.body))
             if reply.status == 200:
                 return reply.body
@@ -193,15 +214,13 @@ def over_http(base_url: str, *, token: str | None = None, timeout_s: float = 300
     """
     import aiohttp
 
-    headers = {DEADLINE_HEADER: f"{timeout_s:g}"}
-    if token:
-        headers["Authorization"] = f"Bearer {token}"
+    access = {"Authorization": f"Bearer {token}"} if token else {}
 
-    async def send(path: str, body: Mapping[str, Json]) -> Reply:
+    async def send(path: str, body: Mapping[str, Json], held: HeldBack) -> Reply:
         timeout, url = aiohttp.ClientTimeout(total=timeout_s), f"{base_url.rstrip('/')}{path}"
         try:
             async with (
-                aiohttp.ClientSession(headers=headers, timeout=timeout) as session,
+                aiohttp.ClientSession(headers=stated(timeout_s, held) | access, timeout=timeout) as session,
                 session.post(url, json=dict(body), allow_redirects=False) as response,
             ):
                 return read_answer(response.status, response.headers, await response.read(), url)
@@ -239,30 +258,21 @@ def over_handle(handle: DeploymentHandle, *, timeout_s: float | None = None) -> 
     from ray.exceptions import RayActorError, RayTaskError
     from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError
 
-    async def send(path: str, body: Mapping[str, Json]) -> Reply:
+    async def send(path: str, body: Mapping[str, Json], held: HeldBack) -> Reply:
         items = body["items"] if path == "/v1/judge" else [{"query": body["query"], "texts": body["documents"]}]
         assert isinstance(items, list), path
+        asked = handle.options(session_id=shared_text(items)).ask
         try:
-            found: Replies | Refusal = await handle.options(session_id=shared_text(items)).ask.remote(items, timeout_s)
+            found: Replies | Refusal = await asked.remote(items, timeout_s, held)
         except (RayActorError, BackPressureError, DeploymentUnavailableError) as error:
             return Reply(503, type(error).__name__)
         except RayTaskError as error:
             return Reply(500, f"the model failed on this request with {type(error.cause).__name__}; its log says how")
         if isinstance(found, Refusal):
-            return _refused(found)
+            return Reply(*found)
         return Reply(200, judge_answer(found) if path == "/v1/judge" else _reranked(found))
 
     return send
-
-
-def _refused(found: Refusal) -> Reply:
-    if found.late:
-        return Reply(504, str(DeadlineError()))
-    if found.fault is not None:
-        return Reply(422, found.fault)
-    if found.retry_after_s is None:
-        return Reply(413, "the request is more work than the model's queue may hold; split it")
-    return Reply(429, str(QueueFullError(found.retry_after_s)), found.retry_after_s)
 
 
 def _reranked(found: Replies) -> dict[str, Json]:

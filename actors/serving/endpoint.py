@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from actors.secret_values import token_in
 from actors.serving.client import Reply, Send, ServedClient, over_http, read_answer
+from actors.serving.messages import HeldBack
 from longform.errors import LongformError, UsageError
 from longform.given import Json
 from longform.settings.endpoints import EndpointSettings
@@ -52,9 +53,10 @@ class Application:
             where = f"{url}: expected an application {name!r} of Ray Serve in this cluster"
             raise UsageError(f"{where}, found none; `serve status` shows what it serves ({error})") from error
 
-    async def post(self, path: str, body: bytes, timeout_s: float | None = None) -> HandleAnswer:
+    async def post(self, path: str, body: bytes, timeout_s: float | None, *held: HeldBack) -> HandleAnswer:
         """
-        Return the application's answer, for which the caller waits so long; None: without a limit.
+        Return the application's answer, for which the caller waits so long (None: without a limit) and states what it
+        holds back.
 
         Raises:
             ConnectionError: It is not there now, has no place, or failed.
@@ -63,7 +65,7 @@ class Application:
         from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError
 
         try:
-            answer: HandleAnswer = await self._handle.post.remote(path, body, timeout_s)
+            answer: HandleAnswer = await self._handle.post.remote(path, body, timeout_s, *held)
         except (RayError, BackPressureError, DeploymentUnavailableError) as error:
             raise ConnectionError(type(error).__name__) from error
         return answer
@@ -78,10 +80,10 @@ def over_application(url: str, *, timeout_s: float = 300.0) -> Send:
     """
     application, base = Application(url), urlsplit(url).path.rstrip("/")
 
-    async def send(path: str, body: Mapping[str, Json]) -> Reply:
+    async def send(path: str, body: Mapping[str, Json], held: HeldBack) -> Reply:
         try:
             async with asyncio.timeout(timeout_s):
-                answer = await application.post(f"{base}{path}", json.dumps(dict(body)).encode(), timeout_s)
+                answer = await application.post(f"{base}{path}", json.dumps(dict(body)).encode(), timeout_s, held)
         except (ConnectionError, TimeoutError) as error:
             return Reply(503, f"{type(error).__name__}: {error}")
         return read_answer(*answer, url)
@@ -103,17 +105,8 @@ class Endpoint:
         self, kind: str, settings: EndpointSettings, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     ) -> None:
         self.where = f"{kind} {settings.model!r} at {settings.url}"  # the model and its place, in words
-        self.client = ServedClient(_to_one_url(_sends(kind, settings)), attempts=settings.attempts, sleep=sleep)
-        self._in_flight = settings.in_flight
-        self._free: asyncio.Semaphore | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
-
-    def place(self) -> asyncio.Semaphore:
-        """Return the semaphore of the running loop: a worker has one for each task."""
-        loop = asyncio.get_running_loop()
-        if self._free is None or self._loop is not loop:
-            self._free, self._loop = asyncio.Semaphore(self._in_flight), loop
-        return self._free
+        how = settings.model_dump(include={"in_flight", "attempts"})
+        self.client = ServedClient(_to_one_url(kind, settings), sleep=sleep, **how)
 
 
 def token_of(kind: str, settings: EndpointSettings) -> str | None:
@@ -126,39 +119,30 @@ def token_of(kind: str, settings: EndpointSettings) -> str | None:
     return token_in(settings.api_key_env, f"{kind} at {settings.url}")
 
 
-def _sends(kind: str, settings: EndpointSettings) -> Send:
-    if is_of_cluster(settings.url):
-        return over_application(settings.url, timeout_s=settings.timeout_s)
-    return over_http(settings.url, token=token_of(kind, settings), timeout_s=settings.timeout_s)
-
-
-def _to_one_url(send: Send) -> Send:
+def _to_one_url(kind: str, settings: EndpointSettings) -> Send:
     """Send to the configured URL in place of the client's path; it is the endpoint's own, Cohere's is /v2/rerank."""
+    if is_of_cluster(settings.url):
+        send = over_application(settings.url, timeout_s=settings.timeout_s)
+    else:
+        send = over_http(settings.url, token=token_of(kind, settings), timeout_s=settings.timeout_s)
 
-    async def sent(_path: str, body: Mapping[str, Json]) -> Reply:
-        return await send("", body)
+    async def sent(_path: str, body: Mapping[str, Json], held: HeldBack) -> Reply:
+        return await send("", body, held)
 
     return sent
 
 
-IN_FLIGHT = 8
-"""Requests of a worker."""
-
+IN_FLIGHT = 8  # requests of a worker
 ATTEMPTS = 6
 TIMEOUT_S = 120.0
 
-Open = Callable[[str, str | None], Send]
-"""(URL, token) -> what sends there."""
-
-
-def _over_http(url: str, token: str | None) -> Send:
-    return over_http(url, token=token, timeout_s=TIMEOUT_S)
-
 
 class SearchEndpoints:
-    """All endpoints of a worker."""
+    """All endpoints of a worker; *opened* gives what sends to a URL with a token."""
 
-    def __init__(self, opened: Open = _over_http, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
+    def __init__(
+        self, opened: Callable[..., Send] = over_http, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    ) -> None:
         self._open, self._sleep = opened, sleep
         self._free = asyncio.Semaphore(IN_FLIGHT)
 
@@ -173,7 +157,7 @@ class SearchEndpoints:
             LongformError: Nobody answered in time, or the request was refused.
         """
         token = token_in(fields["api_key_env"] or None, f"search endpoint {url}")
-        client = ServedClient(self._open(url, token), attempts=ATTEMPTS, sleep=self._sleep)
+        client = ServedClient(self._open(url, token=token, timeout_s=TIMEOUT_S), attempts=ATTEMPTS, sleep=self._sleep)
         try:
             async with self._free:
                 return json.dumps(await client.search(fields["query"], int(fields["n"])))

@@ -1,9 +1,9 @@
 """
 Messages between a served model and its callers: the same over a deployment handle as inside one process.
 
-Besides, a board on which batch jobs publish the requests that they have yet to send: Serve scales by the requests it
-holds, and a job holds most of its own back. Those published count too (`serve.backlog`), so that replicas start while
-the first requests run.
+Besides, a board of the requests that callers have yet to send: Serve scales by the requests it holds, and a job holds
+most of its own back. It states their number with each that it sends, by URL and by handle, and they count too
+(`serve.backlog`), so that replicas start while the first requests run.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from longform.errors import LongformError
@@ -59,36 +60,60 @@ class Replies(NamedTuple):
 DEADLINE_HEADER = "X-Request-Timeout"
 """Name of the header with the seconds for which a caller waits."""
 
+BACKLOG_HEADER = "X-Request-Backlog"
+"""Name of the header with a caller and the requests that it holds back: `CALLER NUMBER`."""
+
+
+class HeldBack(NamedTuple):
+    """The requests that a caller has yet to send, as it states them with each that it sends."""
+
+    caller: str  # 32 hexadecimal digits
+    n_requests: int
+
+
+def stated(timeout_s: float | None, held: HeldBack | None) -> dict[str, str]:
+    """Return the headers that state a caller's deadline and backlog; None: it does not say."""
+    found = {} if timeout_s is None else {DEADLINE_HEADER: f"{timeout_s:g}"}
+    return found if held is None else {**found, BACKLOG_HEADER: f"{held.caller} {held.n_requests}"}
+
 
 class Refusal(NamedTuple):
-    # too much is waiting: ask again after so many seconds; None: the request is wrong, too late, or too large for the
-    # queue whenever it comes
-    retry_after_s: float | None
-    fault: str | None = None  # the request's; None: it has none
-    late: bool = False  # the request's own deadline passed
+    """A refusal as it crosses a handle, where an error would become one of another type."""
+
+    status: int  # as of HTTP
+    message: str
+    retry_after_s: float | None = None  # None: to ask again does not help
 
 
-class QueueFullError(LongformError):
+class ApiError(LongformError):
+    """A request that cannot be met, by its own fault or for want of time or room."""
+
+    def __init__(self, status: int, message: str, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.refusal = Refusal(status, message, retry_after_s)
+
+
+class QueueFullError(ApiError):
     """More is waiting than the queue holds, or than can be computed before the request's turn should come."""
 
     def __init__(self, retry_after_s: float) -> None:
-        super().__init__(f"too much is waiting for this model; ask again in {math.ceil(retry_after_s)} s")
-        self.retry_after_s = retry_after_s
+        again = f"ask again in {math.ceil(retry_after_s)} s"
+        super().__init__(429, f"too much is waiting for this model; {again}", retry_after_s)
 
 
-class DeadlineError(LongformError):
+class DeadlineError(ApiError):
     """The time that a request gave itself passed before its answer."""
 
     def __init__(self) -> None:
-        stated = f"the seconds that {DEADLINE_HEADER} states"
-        super().__init__(f"{stated} passed before the answer; state more, or ask for less")
+        said = f"the seconds that {DEADLINE_HEADER} states"
+        super().__init__(504, f"{said} passed before the answer; state more, or ask for less")
 
 
-class TooLargeError(LongformError):
+class TooLargeError(ApiError):
     """One request is more work than the queue may hold."""
 
     def __init__(self) -> None:
-        super().__init__("the request is more work than this model's queue may hold; split it")
+        super().__init__(413, "the request is more work than this model's queue may hold; split it")
 
 
 class UnavailableError(LongformError):
@@ -179,7 +204,7 @@ def verdicts(answers: Sequence[Answered]) -> list[ServedVerdict]:
 
 NAMESPACE = "longform"
 _NAME = "backlog"
-_BELIEVED_S = 60.0  # a job that said nothing for so long is taken for dead
+_BELIEVED_S = 60.0  # a caller that said nothing for so long is taken for dead
 
 
 class Backlog:
@@ -189,42 +214,24 @@ class Backlog:
         self._clock = clock
         self._said: dict[tuple[str, str], tuple[int, float]] = {}
 
-    def publish(self, deployment: str, job: str, n_requests: int) -> None:
-        """Note how many requests *job* has yet to send to *deployment*; 0: it is done."""
-        self._said.pop((deployment, job), None)
-        if n_requests > 0:
-            self._said[deployment, job] = (n_requests, self._clock())
-
-    def sent(self, deployment: str, job: str) -> None:
-        """Count one published request of *job* as sent."""
-        left, _ = self._said.get((deployment, job), (0, 0.0))
-        self.publish(deployment, job, left - 1)
+    def publish(self, deployment: str, held: HeldBack) -> None:
+        """Note how many requests a caller has yet to send to *deployment*; 0: none."""
+        self._said.pop((deployment, held.caller), None)
+        if held.n_requests > 0:
+            self._said[deployment, held.caller] = (held.n_requests, self._clock())
 
     def waiting(self, deployment: str) -> int:
-        """Count the requests that all jobs have yet to send to *deployment*."""
+        """Count the requests that all callers have yet to send to *deployment*."""
         now = self._clock()
         self._said = {key: said for key, said in self._said.items() if now - said[1] < _BELIEVED_S}
         return sum(n for (name, _), (n, _) in self._said.items() if name == deployment)
 
 
-class RayBoard:
-    """The cluster's board, an actor that every job and replica finds by its name, and that outlives them."""
+@cache
+def ray_board() -> Any:
+    """Return the cluster's board, an actor that every replica finds by its name, and that outlives them."""
+    import ray
 
-    def __init__(self) -> None:
-        import ray
-
-        options = {"name": _NAME, "namespace": NAMESPACE, "lifetime": "detached", "get_if_exists": True}
-        # another one knows nothing, and hears all again within seconds
-        self._actor = ray.remote(Backlog).options(num_cpus=0, max_restarts=-1, **options).remote()
-
-    async def publish(self, deployment: str, job: str, n_requests: int) -> None:
-        await self._actor.publish.remote(deployment, job, n_requests)
-
-    def sent(self, deployment: str, job: str) -> None:
-        """Count one request as sent; nobody waits for it, since the board must hold no request up."""
-        self._actor.sent.remote(deployment, job)
-
-    async def waiting(self, deployment: str) -> int:
-        """Return how many requests the jobs have yet to send."""
-        found: int = await self._actor.waiting.remote(deployment)
-        return found
+    options = {"name": _NAME, "namespace": NAMESPACE, "lifetime": "detached", "get_if_exists": True}
+    # another one knows nothing, and hears all again within seconds
+    return ray.remote(Backlog).options(num_cpus=0, max_restarts=-1, **options).remote()

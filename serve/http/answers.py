@@ -9,10 +9,9 @@ from collections.abc import Sequence
 
 from pydantic import JsonValue
 
-from actors.serving.messages import About, Answered, ScoreKind, usage
+from actors.serving.messages import About, Answered, ApiError, ScoreKind, usage
 from longform.retrieval.ranking import ranked
 from serve.engine import ChatItem
-from serve.http.errors import ApiError
 from serve.http.schemas import CompletionRequest, RerankRequest
 
 # ---------------------------------------------------------------- ranked texts

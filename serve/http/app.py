@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from pydantic import Field, JsonValue, WithJsonSchema, create_model
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
-from actors.serving.messages import About, QueueFullError, Replies, UnavailableError, judge_answer, usage
+from actors.serving.messages import About, ApiError, QueueFullError, Replies, UnavailableError, judge_answer, usage
 from longform import __version__
 from longform.settings.strict import Strict
 from serve.engine import Backend, ChatItem, Item, JudgeItem, PairsItem, TextsItem, Value
@@ -35,7 +35,7 @@ from serve.http.answers import (
     tei_answer,
     tei_score_kind,
 )
-from serve.http.errors import ApiError, add_error_answers, error_answer, read_items
+from serve.http.errors import add_error_answers, error_answer, read_items
 from serve.http.guard import Counts, Guard, in_time, metrics_text
 from serve.http.schemas import (
     DEEPEST,

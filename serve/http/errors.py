@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
-from actors.serving.messages import DeadlineError, QueueFullError, TooLargeError, UnavailableError
+from actors.serving.messages import ApiError, UnavailableError
 from longform.settings.strict import Strict
 from serve.engine import JudgeItem
 
@@ -44,16 +44,7 @@ _EXPECTED = {
 _NAMES = {str: "a text", bool: "true or false", int: "a number", float: "a number", dict: "an object"}
 
 
-class ApiError(Exception):
-    """A fault of a request."""
-
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(message)
-        self.status = status
-        self.message = message
-
-
-def error_answer(status: int, message: str, *, retry_after_s: float | None = None) -> JSONResponse:
+def error_answer(status: int, message: str, retry_after_s: float | None = None) -> JSONResponse:
     """
     Return the answer to a request that cannot be met.
 
@@ -71,8 +62,8 @@ def add_error_answers(app: FastAPI) -> None:
     """Every error of *app* is answered in this shape."""
 
     @app.exception_handler(ApiError)
-    async def wrong(_: Request, error: ApiError) -> JSONResponse:
-        return error_answer(error.status, error.message)
+    async def refused(_: Request, error: ApiError) -> JSONResponse:
+        return error_answer(*error.refusal)
 
     @app.exception_handler(RequestValidationError)
     async def malformed(_: Request, error: RequestValidationError) -> JSONResponse:
@@ -83,18 +74,6 @@ def add_error_answers(app: FastAPI) -> None:
         answer = error_answer(error.status_code, _in_words(app, request, error))
         answer.headers.update(error.headers or {})
         return answer
-
-    @app.exception_handler(QueueFullError)
-    async def full(_: Request, error: QueueFullError) -> JSONResponse:
-        return error_answer(429, str(error), retry_after_s=error.retry_after_s)
-
-    @app.exception_handler(DeadlineError)
-    async def late(_: Request, error: DeadlineError) -> JSONResponse:
-        return error_answer(504, str(error))
-
-    @app.exception_handler(TooLargeError)
-    async def large(_: Request, error: TooLargeError) -> JSONResponse:
-        return error_answer(413, str(error))
 
     @app.exception_handler(UnavailableError)
     async def away(_: Request, error: UnavailableError) -> JSONResponse:  # noqa: ARG001  its message may name a node

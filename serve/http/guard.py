@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
 import time
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Sequence
@@ -17,36 +18,49 @@ from prometheus_client.registry import Collector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from actors.serving.endpoint import HandleAnswer
-from actors.serving.messages import DEADLINE_HEADER, Answered, DeadlineError
+from actors.serving.messages import (
+    BACKLOG_HEADER,
+    DEADLINE_HEADER,
+    Answered,
+    ApiError,
+    DeadlineError,
+    HeldBack,
+    stated,
+)
 from serve.http.access import OPEN_PATH, Access
-from serve.http.errors import ApiError, error_answer
+from serve.http.errors import error_answer
 from serve.http.intake import Intake, closing, head_fault, replayed
 
-# ---------------------------------------------------------------- the time that a request gives itself
+# ---------------------------------------------------------------- what a request states of itself
 
+HELD_BACK: ContextVar[HeldBack | None] = ContextVar("held_back", default=None)
+"""Backlog of the caller whose request this task answers; None: it did not say."""
 
 _DONE_BY: ContextVar[float | None] = ContextVar("done_by", default=None)
 """Deadline of the request that this task answers, on its event loop's clock; None: the request did not say."""
 
 
-def stated_s(headers: Sequence[tuple[bytes, bytes]]) -> float | None:
+_BACKLOG = re.compile(b"([0-9a-f]{32}) ([0-9]{1,9})")
+
+
+def statement(headers: Sequence[tuple[bytes, bytes]]) -> tuple[float | None, HeldBack | None]:
     """
-    Return the seconds that a request gives itself, or None if it does not say.
+    Return the seconds that a request gives itself, and what its caller holds back; None: it does not say.
 
     Raises:
         ApiError: It says something else.
     """
-    name = DEADLINE_HEADER.lower().encode()
-    stated = dict(headers).get(name)
-    if stated is None:
-        return None
+    seconds, held = (dict(headers).get(name.lower().encode()) for name in (DEADLINE_HEADER, BACKLOG_HEADER))
     try:
-        seconds = float(stated)
+        within_s = None if seconds is None else float(seconds)
     except ValueError:
-        seconds = math.nan
-    if not 0 < seconds < math.inf:
+        within_s = math.nan
+    if within_s is not None and not 0 < within_s < math.inf:
         raise ApiError(400, f"{DEADLINE_HEADER}: expected seconds, a number above 0")
-    return seconds
+    read = _BACKLOG.fullmatch(held or b"")
+    if held is not None and read is None:
+        raise ApiError(400, f"{BACKLOG_HEADER}: expected 32 hexadecimal digits, a space and the requests to come")
+    return within_s, None if read is None else HeldBack(read[1].decode(), int(read[2]))
 
 
 @contextmanager
@@ -164,9 +178,10 @@ class Guard:
             refusal = closing(401, "expected `Authorization: Bearer TOKEN` with a known token")
             return await refusal(scope, receive, send)
         try:
-            seconds = stated_s(scope["headers"])
+            seconds, held = statement(scope["headers"])
         except ApiError as error:
-            return await error_answer(error.status, error.message)(scope, receive, send)
+            return await error_answer(*error.refusal)(scope, receive, send)
+        HELD_BACK.set(held)
         with counting_down(seconds):
             body = await self._intake.body(scope, receive)
             if isinstance(body, bytes):
@@ -176,16 +191,16 @@ class Guard:
         return None
 
 
-async def post_by_handle(app: ASGIApp, path: str, body: bytes, timeout_s: float | None = None) -> HandleAnswer:
-    """Return *app*'s answer to a POST that came by a handle, whose caller waits so long."""
+async def post_by_handle(
+    app: ASGIApp, path: str, body: bytes, timeout_s: float | None = None, held: HeldBack | None = None
+) -> HandleAnswer:
+    """Return *app*'s answer to a POST that came by a handle, whose caller waits so long and holds so much back."""
 
     async def by_handle(scope: Scope, receive: Receive, send: Send) -> None:
         await app({**scope, BY_HANDLE: True}, receive, send)
 
     transport = httpx.ASGITransport(by_handle, raise_app_exceptions=False)
-    headers = {"Content-Type": "application/json"}
-    if timeout_s is not None:
-        headers[DEADLINE_HEADER] = str(timeout_s)
+    headers = {"Content-Type": "application/json", **stated(timeout_s, held)}
     request = httpx.Request("POST", f"http://cluster{path}", content=body, headers=headers)
     answer = await transport.handle_async_request(request)
     return HandleAnswer(answer.status_code, dict(answer.headers), await answer.aread())

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 from pydantic import JsonValue
 
 from actors.authority import Local
 from actors.chat.governor import Unlimited
 from actors.chat.model import CallContext, ChatModel
-from actors.chat.opening import Asking, first_asked, open_chat
+from actors.chat.opening import Asking, first_asked, leases_of, open_chat
 from actors.chat.pool import ChatPool
 from actors.judges.opening import Judge, make_judge
 from actors.ledger.keeper import LedgerKeeper
@@ -26,9 +26,9 @@ from longform.judges.means import MEAN_VERSION, mean_verdict
 from longform.judges.replies import QUERY, group_of, parts_of, read_verdict, served_verdict
 from longform.keys import content_key
 from longform.settings.chat import ChatSettings
-from longform.settings.strict import Strict
+from longform.settings.strict import Strict, imported
 from serve.chat_workers import LoopThread
-from serve.engine import JudgeItem, JudgeUnit, Texts, Work, tokens_of
+from serve.engine import JudgeItem, JudgeUnit, Texts, Work, Worker, tokens_of
 from serve.judges.items import NO_CARD, JudgeWorker, common_item, item_of, reads_whole_items, served_card
 from serve.settings import ServedJudge, ServedKind, ServedOther
 
@@ -56,7 +56,7 @@ class LocalAsker:
 
 class ChatAsker:
     """
-    Asks a judge that asks a chat model of the replica, which it stands before as a `ChatModel`.
+    Asks a judge that asks a chat model, which it stands before as a `ChatModel`.
 
     Every call stands in the ledger, and is looked for there first; the replies to the calls of a batch are noted.
 
@@ -107,11 +107,12 @@ class ChatAsker:
 
 
 def local_pool(model: ChatModel, settings: ChatSettings, name: str, ledger: str) -> ChatPool:
-    """A model of this process behind the pool, with a keeper of its own: each replica is a writer of the ledger."""
+    """A model behind the pool, with a keeper of its own: each replica is a writer of the ledger."""
     job = f"serve-{name}-{uuid.uuid4().hex[:8]}"
     context = CallContext(job=job, stage=f"judge {name}", ledger=ledger)
     keeper = Local(LedgerKeeper(ledger, job))
-    return ChatPool(model, settings, context, leases=Unlimited(), keeper=keeper, price=FREE)
+    leases = leases_of(settings, context) if settings.base_url else Unlimited()
+    return ChatPool(model, settings, context, leases=leases, keeper=keeper, price=FREE)
 
 
 class KindWorker:
@@ -128,7 +129,11 @@ class KindWorker:
         self.item = item_of(settings)
         self._kind, self._whole = judge.kind, reads_whole_items(settings)
         chat = settings.judge.asked_model
-        self._asker = _asker(judge, threads=threads, ledger=ledger)
+        if chat is None:
+            self._asker: LocalAsker | ChatAsker = LocalAsker(judge, threads=threads)
+        else:
+            assert ledger is not None, "the settings saw to it"
+            self._asker = ChatAsker(judge, ledger=ledger)
         card, gives_numbers = served_card(settings, judge), chat is None or "probability" in settings.judge.stated
         self.about = About(
             name,
@@ -175,13 +180,6 @@ class KindWorker:
             for item, verdict in zip(group.items, row, strict=True)
         }
         return [self._asker.work(pair, found[_shared(pair), pair[1]]) for pair in pairs]
-
-
-def _asker(judge: Judge, *, threads: int, ledger: str | None) -> LocalAsker | ChatAsker:
-    if judge.settings.asked_model is None:
-        return LocalAsker(judge, threads=threads)
-    assert ledger is not None, "the settings saw to it"
-    return ChatAsker(judge, ledger=ledger)
 
 
 def _shared(pair: _Pair) -> Shared:
@@ -294,11 +292,7 @@ def load_judge(name: str, judges: Mapping[str, ServedJudge], *, threads: int, le
         ours = {one: entry.judge for one, entry in judges.items() if isinstance(entry, ServedKind)}
         mean, members = make_judge(name, ours), {one: make_judge(one, ours) for one in settings.judge.members}
         return MeanWorker(name, mean, loaded, card=served_card(settings, mean, members))
-    make = _imported(name, settings)
-    try:
-        worker = make(name, threads=threads, **settings.settings)
-    except (TypeError, ValueError) as error:
-        raise UsageError(f"judge {name!r}: {settings.make} does not take these settings: {error}") from error
+    worker = load_other(name, settings, threads=threads)
     if not isinstance(worker, JudgeWorker):
         raise UsageError(f"judge {name!r}: expected {settings.make} to make a judge with item, about, split and run")
     return worker
@@ -321,10 +315,22 @@ def item_type(name: str, judges: Mapping[str, ServedJudge]) -> type[Strict]:
     return found
 
 
-def _imported(name: str, settings: ServedOther) -> Callable[..., JudgeWorker]:
-    module, _, attribute = settings.make.partition(":")
+def load_other(name: str, settings: ServedOther, *, threads: int) -> Worker[Any, Any]:
+    """
+    Return what `make` makes.
+
+    Raises:
+        UsageError: It cannot be imported, or does not take the settings.
+    """
     try:
-        make: Callable[..., JudgeWorker] = getattr(importlib.import_module(module), attribute)
+        worker: Worker[Any, Any] = _imported(name, settings)(name, threads=threads, **settings.settings)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"{name!r}: {settings.make} does not take these settings: {error}") from error
+    return worker
+
+
+def _imported(name: str, settings: ServedOther) -> Any:
+    try:
+        return imported(settings.make)
     except (ImportError, AttributeError) as error:
-        raise UsageError(f"judge {name!r}: cannot import {settings.make}: {error}") from error
-    return make
+        raise UsageError(f"{name!r}: cannot import {settings.make}: {error}") from error

@@ -9,6 +9,7 @@ import pytest
 
 from actors.serving.client import Reply, Send
 from actors.serving.endpoint import ATTEMPTS, SearchEndpoints
+from actors.serving.messages import HeldBack
 from longform.errors import LongformError, UsageError
 from longform.given import Json
 
@@ -24,8 +25,8 @@ class Endpoint:
         self.sent: list[tuple[str, str | None, Mapping[str, Json]]] = []
         self.waits: list[float] = []
 
-    def opened(self, url: str, token: str | None) -> Send:
-        async def send(_: str, body: Mapping[str, Json]) -> Reply:
+    def opened(self, url: str, *, token: str | None, timeout_s: float) -> Send:
+        async def send(_path: str, body: Mapping[str, Json], _held: HeldBack) -> Reply:
             self.sent.append((url, token, body))
             return self._replies.pop(0) if len(self._replies) > 1 else self._replies[0]
 

@@ -19,7 +19,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from jobs.served_judge import COLUMNS, AskServer, JudgeUrl, Sent, judge_pairs
+from jobs.served_judge import COLUMNS, AskServer, JudgeUrl, judge_pairs
 from longform.text.sentences import sentences
 from tests.bench.inputs import passages
 from tests.bench.measure import Figure, Pairs
@@ -115,8 +115,8 @@ def _timed(folder: str, *, in_process: bool) -> type[AskServer]:
     """
 
     class Timed(AskServer):
-        def __init__(self, address: JudgeUrl, sent: Sent | None = None) -> None:
-            super().__init__(address, sent)
+        def __init__(self, address: JudgeUrl) -> None:
+            super().__init__(address)
             if in_process:
                 self._client: Any = _JudgeHere()
             self._clocks = Path(folder)

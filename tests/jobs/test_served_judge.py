@@ -14,7 +14,8 @@ import pytest
 
 from actors.chat.model import CallContext
 from actors.judges.opening import make_judge
-from actors.serving.client import RefusedError
+from actors.serving.client import RefusedError, Reply
+from actors.serving.messages import HeldBack
 from jobs.served_judge import AskServer, JudgeUrl, judged, main
 from longform.judges.kind import Group
 from longform.settings.judges import OfflineJudgeSettings
@@ -109,8 +110,7 @@ async def test_a_pair_that_the_server_refuses_costs_no_other_its_verdict(monkeyp
                 raise RefusedError(413, "items.0.document: expected a shorter text")
             return await super().judge(judge, items)
 
-    sent: list[None] = []
-    ask = AskServer(JudgeUrl(judge="j", url="http://nowhere"), lambda: sent.append(None))
+    ask = AskServer(JudgeUrl(judge="j", url="http://nowhere"))
     monkeypatch.setattr(ask, "_client", Picky())
     documents = ["The a", "Long", "The b", None, "Not d"]
     found = await ask(pa.table({"document": documents, "sentence": ["The x"] * 5}))
@@ -119,7 +119,27 @@ async def test_a_pair_that_the_server_refuses_costs_no_other_its_verdict(monkeyp
     refused = "refused: items.0.document: expected a shorter text"
     no_text = "expected a document and a sentence that are texts"
     assert found["failure"].to_pylist() == [None, refused, None, no_text, None]
-    assert len(sent) == 1
+
+
+async def test_a_worker_states_the_requests_of_its_batch_that_are_not_in_flight(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    held = []
+
+    async def send(_path: str, body: Mapping[str, Any], now: HeldBack) -> Reply:
+        held.append(now.n_requests)
+        return Reply(200, await Echo().judge("j", body["items"]))
+
+    def over(_url: str, *, token: str | None) -> Any:
+        assert token is None
+        return send
+
+    monkeypatch.setattr("actors.judges.served.over_http", over)
+    ask = AskServer(JudgeUrl(judge="j", url="http://nowhere"))
+    found = await ask(pa.table({"document": [f"The {n}" for n in range(640)], "sentence": ["The x"] * 640}))
+
+    assert set(found["answer"].to_pylist()) == {"supported"}
+    assert (len(held), max(held), held[-1]) == (10, 6, 0)
 
 
 @pytest.mark.slow

@@ -10,28 +10,24 @@ from typing import Any
 
 import pytest
 
-from actors.serving.messages import Backlog, RayBoard
-from serve.backlog import BACKLOG, newest, with_backlog
+from actors.serving.messages import Backlog, HeldBack, ray_board
+from serve.backlog import BACKLOG, newest, with_backlog, within_machine
 from tests.bench.served_load import DEPLOYMENT, deploy, n_running, on_serve
 
 
 def test_the_board_adds_up_jobs_and_forgets_the_silent() -> None:
     now = [0.0]
     board = Backlog(clock=lambda: now[0])
-    board.publish("judges-a", "first", 30)
+    board.publish("judges-a", HeldBack("first", 30))
     now[0] = 40.0
-    board.publish("judges-a", "second", 5)
-    board.publish("judges-b", "first", 7)
+    board.publish("judges-a", HeldBack("second", 5))
+    board.publish("judges-b", HeldBack("first", 7))
     assert (board.waiting("judges-a"), board.waiting("judges-b"), board.waiting("judges-c")) == (35, 7, 0)
     now[0] = 70.0
     assert board.waiting("judges-a") == 5
-    board.sent("judges-a", "second")
+    board.publish("judges-a", HeldBack("second", 4))
     assert board.waiting("judges-a") == 4
-    for _ in range(5):
-        board.sent("judges-a", "second")
-    assert board.waiting("judges-a") == 0
-    board.publish("judges-a", "second", 5)
-    board.publish("judges-a", "second", 0)
+    board.publish("judges-a", HeldBack("second", 0))
     assert board.waiting("judges-a") == 0
 
 
@@ -49,6 +45,11 @@ def test_replicas_are_wanted_for_what_is_held_and_held_back() -> None:
     assert newest({"r1": []}) == 0.0
 
 
+def test_no_more_replicas_than_cores_are_wanted_within_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 3)
+    assert [within_machine(context(held, {}))[0] for held in (4, 12, 4000)] == [1, 3, 3]
+
+
 @pytest.mark.slow
 @pytest.mark.ray
 async def test_a_published_backlog_starts_a_replica_before_anything_is_sent(ray_session: None) -> None:
@@ -60,13 +61,13 @@ async def test_a_published_backlog_starts_a_replica_before_anything_is_sent(ray_
         "upscale_delay_s": 0,
         "look_back_period_s": 2,
     }
-    board = RayBoard()
+    board = ray_board()
     with on_serve():
         deploy(unit_s=0.01, autoscaling_config=scaled)
         assert n_running() == 1
         started = time.monotonic()
         while n_running() < 2 and time.monotonic() - started < 300:
-            await board.publish(DEPLOYMENT, "a-job", 50)
+            board.publish.remote(DEPLOYMENT, HeldBack("a-job", 50))
             await asyncio.sleep(0.5)
         assert n_running() == 2
-    await board.publish(DEPLOYMENT, "a-job", 0)
+    board.publish.remote(DEPLOYMENT, HeldBack("a-job", 0))

@@ -69,7 +69,7 @@ async def test_a_full_queue_refuses_whole_requests() -> None:
     await asyncio.sleep(0)
     with pytest.raises(QueueFullError) as refused:
         await asked.ask(["refused", "too"], [1, 1])
-    assert 1 <= refused.value.retry_after_s <= 30
+    assert 1 <= refused.value.refusal.retry_after_s <= 30
     gate.open.set()
     assert await asyncio.gather(running, waiting) == [["<running>"], ["<waiting>"]]
     assert await asked.ask(["later"], [1]) == ["<later>"]
@@ -174,7 +174,7 @@ async def test_who_would_wait_too_long_is_told_when_to_come_again() -> None:
     await asyncio.sleep(0)
     with pytest.raises(QueueFullError) as refused:
         await asked.ask(["refused"], [1])
-    assert refused.value.retry_after_s == pytest.approx(6.0)
+    assert refused.value.refusal.retry_after_s == pytest.approx(6.0)
     clock.gate.open.set()
     await asyncio.gather(*tasks, last)
     assert ["refused"] not in clock.gate.batches

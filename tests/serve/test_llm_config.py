@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from actors.chat.model import CallContext
 from actors.chat.openai_client import OpenAIChat
+from actors.judges.opening import make_judge
+from actors.ledger.ledger import Ledger
 from actors.rehearsal.fake_provider import FakeProvider
 from longform.chat.call import ChatRequest, Message
+from longform.judges.kind import Group
 from longform.rehearsal.settings import FakeSettings
 from longform.settings.chat import ChatSettings
-from serve.door import NoDoorError, build
+from longform.settings.judges import ServedJudgeSettings
+from serve.door import CannotBuildError, build
 from serve.settings import parse_settings
 from tests.places import ROOT
+from tests.serve.vllm import MODEL, Vllm
 
 CONFIG: dict[str, Any] = yaml.safe_load((ROOT / "serve" / "config.llm.yaml").read_text())
 APPLICATIONS = {application["name"]: application for application in CONFIG["applications"]}
@@ -62,7 +69,7 @@ def test_the_model_is_one_that_ray_s_llm_application_takes() -> None:
     ],
 )
 def test_a_door_to_nowhere_is_not_built(arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(NoDoorError, match=message):
+    with pytest.raises(CannotBuildError, match=message):
         build(arguments)
 
 
@@ -94,3 +101,40 @@ async def test_a_chat_model_is_asked_through_a_door_as_by_its_url(on_serve: None
     assert (through.text, through.usage) == (direct.text, direct.usage)
     gone = OpenAIChat(ChatSettings(model="fake", base_url="serve://open-model/v1"))
     assert (await gone.complete(request)).failure == "http_503"
+
+
+DOCUMENT = "The dam was closed in May. Farmers asked for water. The mayor spoke of trams."
+SENTENCES = ("The dam was closed in May.", "Farmers asked for water.", "Swans nest by the harbour.")
+
+
+def judged(sentences: Sequence[str]) -> list[tuple[str | None, str | None]]:
+    """Return the answers of the served judge, and why there is none, as a job gets them."""
+    served = ServedJudgeSettings(kind="served", task="support", url="serve://judging", judge="own")
+    backend = make_judge("own", {"own": served}).open(CallContext(job="test", stage="judge", ledger=""), 1)
+    (verdicts,) = asyncio.run(backend.ask([Group("d", (DOCUMENT,), tuple(sentences))]))
+    return [(verdict.answer, verdict.failure) for verdict in verdicts]
+
+
+@pytest.mark.slow
+@pytest.mark.ray
+async def test_a_judge_asks_one_s_own_server_for_two_jobs_at_once(on_serve: None, tmp_path: Path) -> None:
+    import ray
+    from ray import serve
+
+    from serve.deployments import build as build_judges
+
+    chat = {"model": MODEL, "base_url": "serve://open-model/v1", "api_key_env": "", "max_tokens": 100}
+    entry = {"task": "support", "paid": False, "judge": {"kind": "chat", "chat": chat}}
+    job = ray.remote(num_cpus=0.1)(judged)
+    vllm = Vllm()
+    async with vllm.serving() as url:
+        await asyncio.to_thread(serve.run, build({"url": url}), name="open-model", route_prefix=None)
+        judges = build_judges({"judges": {"own": entry}, "ledger": str(tmp_path / "ledger")})
+        await asyncio.to_thread(serve.run, judges, name="judging", route_prefix=None)
+        first, second = await asyncio.gather(job.remote(SENTENCES[:2]), job.remote(SENTENCES[1:]))
+    assert first == [("supported", None), ("supported", None)]
+    assert second == [("supported", None), ("unsupported", None)]
+    assert {body["model"] for body in vllm.asked} == {MODEL}
+    totals = Ledger.existing(str(tmp_path / "ledger")).totals()
+    assert (totals.calls, totals.answered, totals.known_usd) == (len(vllm.asked), 3, 0.0)
+    assert len(vllm.asked) == 3, "the pair of both jobs was asked about once"

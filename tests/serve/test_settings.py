@@ -38,6 +38,24 @@ def test_only_the_production_file_listens_to_others_and_it_names_its_tokens() ->
     assert production["applications"][0]["args"]["access"]["tokens_file"]
 
 
+def test_the_local_file_scales_each_model_within_the_machine() -> None:
+    from ray.serve.config import AutoscalingConfig
+
+    (application,) = content("config.yaml")["applications"]
+    models = {f"{kind}-{name}" for kind, named in application["args"].items() for name in named}
+    scaled = {one["name"]: AutoscalingConfig(**one["autoscaling_config"]) for one in application["deployments"]}
+    assert scaled.keys() == models
+    assert {config.min_replicas for config in scaled.values()} == {1}
+    assert {config.policy.policy_function for config in scaled.values()} == {"serve.backlog:within_machine"}
+
+
+def test_every_model_of_the_production_file_is_scaled_by_what_callers_hold_back() -> None:
+    (application,) = content("config.production.yaml")["applications"]
+    policies = {one["name"]: one["autoscaling_config"].get("policy") for one in application["deployments"]}
+    assert policies.pop("ingress") is None
+    assert {policy["policy_function"] for policy in policies.values()} == {"serve.backlog:with_backlog"}
+
+
 def test_autoscaling_goes_to_zero_where_asked_and_every_range_is_one() -> None:
     (application,) = content("config.production.yaml")["applications"]
     ranges = {
@@ -67,6 +85,9 @@ def test_the_form_of_a_judge_is_told_by_its_keys() -> None:
         pytest.param({"rerankers": {"r": {"kind": "cross_encoder", "model": MODEL}}}, "scores", id="no-score-kind"),
         pytest.param({"judges": {"j": {"task": "beauty"}}}, "coverage", id="unknown-task"),
         pytest.param({"judges": {"j": {"make": "os.system"}}}, r"judges\.j\.make", id="no-attribute"),
+        pytest.param(
+            {"rerankers": {"r": {"make": "os.system"}}}, r"rerankers\.r\.make", id="no-attribute-of-a-reranker"
+        ),
         pytest.param({"embeddings": {"a/b": {"model": MODEL}}}, "embeddings", id="name-with-slash"),
         pytest.param(
             {"embeddings": {"m": {"model": MODEL}}, "rerankers": {"m": {"kind": "cosine", "model": MODEL}}},

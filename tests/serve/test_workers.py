@@ -147,6 +147,15 @@ async def test_a_judge_of_a_new_kind_is_one_entry_of_the_configuration() -> None
     assert found.about.task == "length"
 
 
+async def test_a_reranker_of_one_s_own_is_one_entry_of_the_configuration() -> None:
+    entry = {"make": "tests.serve.gated:GatedReranker", "settings": {"gate": __file__}}
+    engine = Engine(loaded("rerankers", entry), Batching())
+    (answers,) = (await engine.ask([{"query": "a bank", "texts": ["a fox", "the bank"]}])).answers
+    assert answers[1].content > answers[0].content
+    with pytest.raises(UsageError, match=r"'m': cannot import no\.such\.module:Reranker"):
+        loaded("rerankers", {"make": "no.such.module:Reranker"})
+
+
 @pytest.mark.parametrize(
     ("entry", "said"),
     [

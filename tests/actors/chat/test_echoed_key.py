@@ -84,7 +84,7 @@ async def test_a_batch_holds_it_no_more_than_a_call(tmp_path: Path) -> None:
 async def test_a_served_judge_and_its_errors_are_read_without_it() -> None:
     check_chat(chat("http://127.0.0.1:1/v1"))  # reads the key
 
-    async def send(_path: str, body: Any) -> Reply:
+    async def send(_path: str, body: Any, _held: Any) -> Reply:
         if body["judge"] == "refuses":
             return Reply(403, f"no token {KEY} here")
         return Reply(200, {"results": [{"verdicts": [{"reply": f"yes {KEY}"}]}], "card": None})

@@ -11,6 +11,7 @@ from actors.chat.model import CallContext
 from actors.judges.opening import make_judge
 from actors.judges.served import ServedJudge
 from actors.serving.client import Reply, ServedClient
+from actors.serving.messages import HeldBack
 from longform.errors import LongformError
 from longform.judges.kind import Group
 from longform.judges.kinds import KINDS
@@ -39,7 +40,7 @@ class Server:
         self._task, self._refuses, self._plain = task, refuses, plain
         self.requests = 0
 
-    async def send(self, path: str, body: Mapping[str, Any]) -> Reply:
+    async def send(self, _path: str, body: Mapping[str, Any], _held: HeldBack) -> Reply:
         self.requests += 1
         groups = [group_of(self._judge.kind, item) for item in body["items"]]
         if self._plain and any(group.background for group in groups):
@@ -55,7 +56,7 @@ KEY_POINT_JUDGE = OfflineJudgeSettings(kind="offline", task="key_point")
 
 
 def asking(server: Server, task: str) -> ServedJudge:
-    return ServedJudge(KINDS[task], "j", ServedClient(server.send), concurrency=2)
+    return ServedJudge(KINDS[task], "j", ServedClient(server.send))
 
 
 @pytest.mark.parametrize(
@@ -79,10 +80,10 @@ async def test_the_verdicts_are_those_of_the_judge_behind_it(task: str, judge: s
     "answer", [None, [], {}, {"task": "support"}, {"task": "support", "results": [{"verdicts": []}]}]
 )
 async def test_an_answer_that_nobody_can_read_is_the_reason_of_its_pairs(answer: Any) -> None:
-    async def send(_path: str, _body: Mapping[str, Any]) -> Reply:
+    async def send(_path: str, _body: Mapping[str, Any], _held: HeldBack) -> Reply:
         return Reply(200, answer)
 
-    verdicts = await ServedJudge(KINDS["support"], "j", ServedClient(send), concurrency=2).ask(SUPPORT[:1])
+    verdicts = await ServedJudge(KINDS["support"], "j", ServedClient(send)).ask(SUPPORT[:1])
     assert {one.answer for one in verdicts[0]} == {None}
     assert "an answer that cannot be read" in (verdicts[0][0].failure or "")
 

@@ -13,7 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.serving.client import RefusedError, Reply, ServedClient, over_handle, over_http, read_answer
-from actors.serving.messages import About, Answered, Refusal, Replies, shared_text
+from actors.serving.messages import (
+    About,
+    Answered,
+    DeadlineError,
+    HeldBack,
+    QueueFullError,
+    Refusal,
+    Replies,
+    TooLargeError,
+    shared_text,
+)
 from longform.errors import LongformError
 from tests.any_values import ANY_VALUE
 
@@ -24,10 +34,13 @@ class Server:
     def __init__(self, *replies: Reply) -> None:
         self.replies = list(replies)
         self.asked: list[tuple[str, Mapping[str, Any]]] = []
+        self.held: list[HeldBack] = []
         self.waits: list[float] = []
 
-    async def __call__(self, path: str, body: Mapping[str, Any]) -> Reply:
+    async def __call__(self, path: str, body: Mapping[str, Any], held: HeldBack) -> Reply:
         self.asked.append((path, body))
+        self.held.append(held)
+        await asyncio.sleep(0)  # others come meanwhile
         return self.replies.pop(0)
 
     async def sleep(self, seconds: float) -> None:
@@ -37,6 +50,7 @@ class Server:
         return ServedClient(self, sleep=self.sleep, **options)
 
 
+HELD = HeldBack("0" * 32, 3)
 RANKED = Reply(200, {"results": [{"index": 1, "relevance_score": 0.9}, {"index": 0, "relevance_score": 0.1}]})
 
 
@@ -45,6 +59,26 @@ async def test_a_list_is_one_request() -> None:
     assert await server.client().rerank("m", "q", ["a", "b"]) == [(1, 0.9), (0, 0.1)]
     assert server.asked == [("/v1/rerank", {"model": "m", "query": "q", "documents": ["a", "b"]})]
     assert await server.client().rerank("m", "q", []) == []
+
+
+async def test_each_request_states_what_waits_behind_it_and_the_last_ones_nothing() -> None:
+    server = Server(*[RANKED] * 6)
+    client = server.client(in_flight=2)
+    await asyncio.gather(*(client.rerank("m", "q", ["a", "b"]) for _ in range(6)))
+    assert [held.n_requests for held in server.held] == [4, 4, 2, 2, 0, 0]
+    assert len({held.caller for held in server.held}) == 1
+
+
+def test_a_client_is_asked_from_one_event_loop_after_another() -> None:
+    server = Server(*[RANKED] * 6)
+    client = server.client(in_flight=1)
+
+    async def three() -> None:
+        await asyncio.gather(*(client.rerank("m", "q", ["a", "b"]) for _ in range(3)))
+
+    asyncio.run(three())
+    asyncio.run(three())
+    assert [held.n_requests for held in server.held] == [2, 1, 0] * 2
 
 
 async def test_overload_and_dead_replicas_are_waited_out_up_to_a_cap() -> None:
@@ -89,8 +123,8 @@ class Remote:
         self.session_id = session_id
         return self
 
-    async def remote(self, items: Any, within_s: float | None) -> Any:
-        self.items, self.within_s = items, within_s
+    async def remote(self, items: Any, within_s: float | None, held: HeldBack) -> Any:
+        self.items, self.within_s, self.held = items, within_s, held
         outcome = self.outcomes.pop(0)
         if isinstance(outcome, Exception):
             raise outcome
@@ -107,7 +141,7 @@ async def test_a_handle_answers_as_a_server_does() -> None:
 
     answer = Answered([{"answer": "supported", "call_id": None}], 5, False, True, "key")
     found = Replies(About("j", "judge", "1", card="good"), [[answer]])
-    remote = Remote(Refusal(4.0), ActorDiedError(), found)
+    remote = Remote(QueueFullError(4.0).refusal, ActorDiedError(), found)
     items = [{"document": "d", "sentences": ["s"]}]
     judged = await ServedClient(over_handle(remote), sleep=sleep).judge("j", items)
     (verdict,) = judged["results"][0]["verdicts"]
@@ -119,8 +153,8 @@ async def test_a_handle_answers_as_a_server_does() -> None:
 @pytest.mark.parametrize(
     ("outcome", "status", "said"),
     [
-        pytest.param(Refusal(None), 413, "split it", id="too-large"),
-        pytest.param(Refusal(None, fault="items.0.document: is missing"), 422, "is missing", id="wrong"),
+        pytest.param(TooLargeError().refusal, 413, "split it", id="too-large"),
+        pytest.param(Refusal(422, "items.0.document: is missing"), 422, "is missing", id="wrong"),
     ],
 )
 async def test_a_wrong_request_by_a_handle_is_refused_as_by_a_url(outcome: Any, status: int, said: str) -> None:
@@ -130,16 +164,16 @@ async def test_a_wrong_request_by_a_handle_is_refused_as_by_a_url(outcome: Any, 
 
 
 async def test_a_handle_is_told_how_long_its_caller_waits_and_says_when_that_passed() -> None:
-    remote = Remote(Refusal(None, late=True))
-    reply = await over_handle(remote, timeout_s=7.0)("/v1/judge", {"items": [{}]})
-    assert (reply.status, remote.within_s) == (504, 7.0)
+    remote = Remote(DeadlineError().refusal)
+    reply = await over_handle(remote, timeout_s=7.0)("/v1/judge", {"items": [{}]}, HELD)
+    assert (reply.status, remote.within_s, remote.held) == (504, 7.0, HELD)
 
 
 async def test_a_model_that_fails_behind_a_handle_says_nothing_of_the_inside() -> None:
     from ray.exceptions import RayTaskError
 
     reply = await over_handle(Remote(RayTaskError("ask", "/secret/path", ValueError("/secret/path"))))(
-        "/v1/judge", {"items": [{}]}
+        "/v1/judge", {"items": [{}]}, HELD
     )
     assert (reply.status, "ValueError" in reply.body, "secret" in reply.body) == (500, True, False)
 

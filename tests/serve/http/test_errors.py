@@ -179,7 +179,7 @@ async def test_who_asks_by_a_handle_is_told_what_is_wrong_too() -> None:
     replica = Replica.func_or_class({"judges": judges}, "judges", "length")
     refused = await replica.ask([{"text": None, "most_words": 3}])
     assert (
-        refused.fault
+        refused.message
         == "items.0.text: expected a text, found null; items of judge 'length' have ['text', 'most_words']"
     )
     found = await replica.ask([ITEM])

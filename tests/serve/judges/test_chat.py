@@ -96,6 +96,12 @@ async def test_served_and_in_the_process_a_chat_judge_says_the_same(task: str, t
 def test_a_judge_that_costs_money_or_has_no_ledger_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="what costs money is asked by a job"):
         judge_settings(tmp_path, provider="openai", model="gpt-4o", script=None)
+    own = {"kind": "chat", "chat": {"model": "open-model", "base_url": "http://127.0.0.1:8000/v1"}}
+    entry = {"task": "support", "judge": own, "paid": False}
+    assert parse_settings({"judges": {"own": entry}, "ledger": "ledger"}).judges["own"]
+    for wrong in ({"paid": True}, {"judge": {**own, "chat": {"model": "gpt-4o"}}}):
+        with pytest.raises(UsageError, match="or of one's own server, with `base_url` and `paid: false`, found openai"):
+            parse_settings({"judges": {"own": entry | wrong}, "ledger": "ledger"})
     with pytest.raises(UsageError, match=r"expected a `ledger` for the calls of \['asked'\]"):
         judge_settings(None)
 
