@@ -41,11 +41,18 @@ class LabelledPlace:
 
     @cached_property
     def summaries(self) -> dict[str, SummaryRow]:
-        """Summary id -> row, by system and in the order of queries; the steps of methods are none."""
+        """Summary id -> row, those of the benchmark first and as they stand there; the steps of methods are none."""
         rows: list[SummaryRow] = self.folder.read("summaries").to_pylist()
+        shipped = self.benchmark.folder.read("summaries", columns=["summary_id"])["summary_id"].to_pylist()
+        first = {summary_id: number for number, summary_id in enumerate(shipped)}
         place = {query_id: number for number, query_id in enumerate(self.benchmark.queries)}
-        rows.sort(key=lambda row: (row["summarizer"], row["setting"], place[row["query_id"]], row["summary_id"]))
-        return {row["summary_id"]: row for row in rows if row["step"] is None}
+
+        def order(row: SummaryRow) -> tuple[int | str, ...]:
+            """Sort by what workers have no part in, as the order in which they wrote; draws depend on it."""
+            own = first.get(row["summary_id"], len(first))
+            return own, row["summarizer"], row["setting"], place[row["query_id"]], row["summary_id"]
+
+        return {row["summary_id"]: row for row in sorted(rows, key=order) if row["step"] is None}
 
     def labels(self) -> list[LabelRow]:
         rows: list[LabelRow] = self.folder.read("labels").to_pylist()

@@ -159,10 +159,18 @@ class Accounts:
             self._pulse(account)
 
     def _noticed(self) -> str:
-        n = TEXTS_READ.count - self._texts_before + sum(self._place.texts.values())
+        n = TEXTS_READ.count - self._texts_before + sum(self._place.inbox.texts.values())
         return "; ".join(one for one in (self._means.notice(), f"{n:,} texts read" if n else "") if one)
 
     def take(self, receipt: TaskReceipt) -> None:
+        """Count a receipt, and commit what waits if it is due."""
+        account = self._counted(receipt)
+        if receipt["error"] == HOPELESS:
+            raise StageError(f"{account.stage.name}: {receipt['words']}; what is finished is kept")
+        if self._is_due(account):
+            self.commit(final=False)
+
+    def _counted(self, receipt: TaskReceipt) -> Account:
         account = self.of[receipt["stage"]]
         account.take(receipt)
         if not receipt["error"]:
@@ -172,10 +180,7 @@ class Accounts:
             self._progress.step(
                 account.stage.name, len(part.work_ids), since=account.spans[0][0], where=self._place.words
             )
-        if receipt["error"] == HOPELESS:
-            raise StageError(f"{account.stage.name}: {receipt['words']}; what is finished is kept")
-        if self._is_due(account):
-            self.commit(final=False)
+        return account
 
     def _is_due(self, account: Account) -> bool:
         """Return whether what waits is to be committed, now that a receipt of a stage has come."""
@@ -208,6 +213,8 @@ class Accounts:
     def close(self) -> None:
         """Commit the rest, also if the command is interrupted, and say what was done."""
         try:
+            for receipt in self._place.inbox.rest():
+                self._counted(receipt)
             self.commit(final=True)
         finally:
             with suppress(StorageError):  # the next write tells it; what is noted is not lost with this one

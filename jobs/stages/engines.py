@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import queue
 import time
 from collections.abc import Coroutine, Generator, Iterator, Sequence
 from contextlib import closing, suppress
@@ -21,6 +20,7 @@ from typing import Any
 from actors.closing import Close, noting
 from actors.storage.folder import Folder
 from jobs.stages.cluster import Cluster
+from jobs.stages.inbox import Inbox
 from jobs.stages.on_ray import Blocks, on_ray
 from jobs.stages.operators import Operator
 from jobs.stages.performing import TaskReceipt
@@ -39,7 +39,7 @@ class Place:
     here: bool | None  # this process; None: as the cluster says
     workers: int = 0  # those that the chain has used; 0: none but this process
     cores: int = 1  # those that the chain uses in this process
-    texts: dict[str, int] = field(default_factory=dict)  # read by local models, by worker
+    inbox: Inbox = field(default_factory=Inbox)  # of what workers say
     _since: float = field(default_factory=time.monotonic)
 
     @property
@@ -79,7 +79,7 @@ def receipts(run: Folder, chain: Sequence[Operator[Any]], blocks: Blocks, place:
                     yield receipt
     if done < len(blocks):
         place.workers = place.cluster.workers
-        yield from on_ray(run, chain, blocks[done:], place.cluster, place.texts)
+        yield from on_ray(run, chain, blocks[done:], place.cluster, place.inbox)
 
 
 # ---------------------------------------------------------------- in this process
@@ -94,28 +94,21 @@ def _here(
     cores = _cores()
     alone = [one.on_cores(cores) for one in chain]
     place.cores = 1 if alone == [*chain] else cores
-    told: queue.SimpleQueue[TaskReceipt] = queue.SimpleQueue()
     with noting() as closes:
-        stations = [(one, one.open(run, told.put)) for one in alone]
+        stations = [(one, one.open(run, place.inbox.put)) for one in alone]
     place.begin()
     if not any(one.asynchronous for one in alone):
         for done, block in enumerate(blocks, start=1):
             for _, station in stations:
                 station.compute(block)
-                yield from _waiting(told)
+                yield from place.inbox.come()
             yield done
         return
     slots = max(one.slots for one in alone if one.asynchronous)
     travels = (_travel(block, stations) for block in blocks)
-    with closing(_on_loop(travels, told, slots=slots, closes=closes)) as going:
+    with closing(_on_loop(travels, place.inbox, slots=slots, closes=closes)) as going:
         yield from going
     yield len(blocks)
-
-
-def _waiting(told: queue.SimpleQueue[TaskReceipt]) -> Iterator[TaskReceipt]:
-    with suppress(queue.Empty):
-        while True:
-            yield told.get_nowait()
 
 
 async def _travel(block: Sequence[Any], stations: Sequence[tuple[Operator[Any], Station[Any]]]) -> None:
@@ -129,7 +122,7 @@ async def _travel(block: Sequence[Any], stations: Sequence[tuple[Operator[Any], 
 
 def _on_loop(
     travels: Iterator[Coroutine[Any, Any, None]],
-    told: queue.SimpleQueue[TaskReceipt],
+    inbox: Inbox,
     *,
     slots: int,  # blocks that are under way at once
     closes: Sequence[Close],  # close what the stations opened, in the end
@@ -152,7 +145,7 @@ def _on_loop(
                 done, running = loop.run_until_complete(
                     asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED, timeout=_POLL_S)
                 )
-                yield from _waiting(told)
+                yield from inbox.come()
                 for travelled in done:
                     travelled.result()
         finally:

@@ -15,6 +15,7 @@ from actors.ledger.entry import this_host
 from actors.local_models.text_model import TEXTS_READ
 from actors.storage.folder import Folder
 from jobs.stages.cluster import Cluster
+from jobs.stages.inbox import Desk, Inbox
 from jobs.stages.operators import Operator
 from jobs.stages.performing import TaskReceipt
 from longform.settings.strict import ResourcesSettings
@@ -24,24 +25,6 @@ Blocks = Sequence[Sequence[Any]]
 
 _WAITING_CPUS = 0.1  # of an actor that waits on a network
 _POLL_S = 0.1
-
-
-class Desk:
-    """An actor that takes receipts from workers, and the number of texts each has read, until the command asks."""
-
-    def __init__(self) -> None:
-        self._receipts: list[TaskReceipt] = []
-        self._texts: dict[str, int] = {}
-
-    def put(self, receipt: TaskReceipt) -> None:
-        self._receipts.append(receipt)
-
-    def has_read(self, worker: str, count: int) -> None:
-        self._texts[worker] = count
-
-    def take(self) -> tuple[list[TaskReceipt], dict[str, int]]:
-        taken, self._receipts = self._receipts, []
-        return taken, self._texts
 
 
 class _Actor:
@@ -78,24 +61,22 @@ class WaitingActor(_Actor):
 
 
 def on_ray(
-    run: Folder, chain: Sequence[Operator[Any]], blocks: Blocks, cluster: Cluster, texts: dict[str, int]
+    run: Folder, chain: Sequence[Operator[Any]], blocks: Blocks, cluster: Cluster, inbox: Inbox
 ) -> Generator[TaskReceipt, None, None]:
-    """Yield receipts as they come; *texts* has how many each worker's models have read."""
+    """Yield the receipts of a chain as they come into *inbox*."""
     cluster.start()
     import ray
 
     desk: Any = ray.remote(num_cpus=0, max_restarts=0)(Desk).remote()
+    inbox.at(desk)
     with _stream(run, chain, blocks, cluster, desk) as over:
         while True:
             ended = over.is_set()  # before the last look at the desk
-            taken, read = ray.get(desk.take.remote())
-            texts.update(read)
-            yield from taken
+            inbox.look()
+            yield from inbox.come()
             if ended:
-                break
-            if not taken:
-                over.wait(_POLL_S)
-    ray.kill(desk)
+                return
+            over.wait(_POLL_S)
 
 
 @contextmanager

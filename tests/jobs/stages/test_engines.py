@@ -29,6 +29,7 @@ from jobs.stages import engines
 from jobs.stages.accounts import Means, StageError, StageReport
 from jobs.stages.cluster import Cluster
 from jobs.stages.engines import Blocks, Place, receipts
+from jobs.stages.inbox import Inbox
 from jobs.stages.items import Given, Item, Row, Source, SourceReader
 from jobs.stages.operators import OfTasks, Operator
 from jobs.stages.performing import TaskReceipt, Worker
@@ -269,7 +270,7 @@ def test_a_stage_goes_to_ray_when_it_is_done_sooner_there(
         return work
 
     def elsewhere(
-        run: Folder, chain: Sequence[Operator[Any]], blocks: Blocks, cluster: Cluster, _texts: dict[str, int]
+        run: Folder, chain: Sequence[Operator[Any]], blocks: Blocks, cluster: Cluster, _inbox: Inbox
     ) -> Iterator[TaskReceipt]:
         given.append(len(blocks))
         return receipts(run, chain, blocks, Place(cluster, here=True))

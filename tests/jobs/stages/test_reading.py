@@ -78,7 +78,7 @@ def test_what_workers_have_read_is_added(tmp_path: Path, monkeypatch: pytest.Mon
     log = Lines("none done yet; 42 texts read")
 
     def workers(run: Folder, chain: Any, blocks: Any, place: Place) -> Iterator[TaskReceipt]:
-        place.texts.update({"a-1": 40, "b-2": 2})
+        place.inbox.texts.update({"a-1": 40, "b-2": 2})
         assert log.there.wait(timeout=60)
         return iter(())
 
@@ -97,7 +97,7 @@ def test_a_worker_tells_the_desk_what_it_has_read_of_this_stage(tmp_path: Path) 
             methods = {name: SimpleNamespace(remote=getattr(desk, name)) for name in ("put", "has_read")}
             actor = ComputingActor(Folder(str(tmp_path)), operator, None, SimpleNamespace(**methods))
             actor(operator.arrives([task(texts)]))
-            told.append(desk.take())
+            told.append(desk.look(0))
     finally:
         TEXTS_READ.report_to(lambda _: None)
     assert [[*texts.values()] for _, texts in told] == [[5], [7]]
