@@ -217,7 +217,9 @@ def test_interrupted_command_ends_and_keeps_what_is_finished(trial: Trial) -> No
             assert command.wait() == code, command.said()
             command.gone()
         assert 0 < bill(trial.fake, trial.folder).ledger.answered < n_calls
-        assert Folder(f"{trial.folder}/run").read("summaries").num_rows == N_SUMMARIES
+        kept = {table: Folder(f"{trial.folder}/run").read(table).num_rows for table in ("summaries", "verdicts")}
+        assert 0 < kept["summaries"] <= N_SUMMARIES
+    assert kept["verdicts"] > 0, "summaries are judged while others are written"
 
     trial.assert_ends()
     trial.assert_same_tables()
