@@ -31,6 +31,12 @@ ROOMS = {
     "new since the house: layouts of answers, abbreviations of languages": Room(
         2, 260, "longform/text/layout.py longform/text/abbreviations.py"
     ),
+    "new since the house: stages as one stream of operators, the page on how a run ran": Room(
+        6,
+        880,
+        "jobs/stages/parcels.py jobs/stages/operators.py jobs/stages/stations.py jobs/stages/on_ray.py"
+        " jobs/stages/inbox.py longform/report/how_it_ran.py",
+    ),
     "laboratory": Room(14, 2_496, "lab/*"),
     "synthesis": Room(50, 9_413, "longform/synthesis/* jobs/synthesis/* jobs/synthesize*.py actors/synthesis/*"),
     "serve": Room(23, 3_484, "serve/*"),

@@ -29,7 +29,7 @@ from jobs.runs.stage_order import steps_until
 from jobs.runs.unscored import unranked, unscored
 from jobs.spending.plan import Scale, keep_plan, spending_plan
 from jobs.spending.prepay import prepay_stage
-from jobs.stages.accounts import Means, no_pulse
+from jobs.stages.accounts import Means
 from jobs.stages.cluster import Cluster
 from jobs.stages.items import Given
 from jobs.stages.operators import streams_of
@@ -83,7 +83,7 @@ class Evaluation:
         n_all = len(self.benchmark.queries)
         self._n_queries = n_all if limit is None else min(n_all, limit)
         self.budget_ended = False
-        self._pulse = heartbeat or no_pulse
+        self._pulse = heartbeat
         if heartbeat is not None:
             self.record.begin()
             heartbeat.begin(self.run, sizes_of(self.plan))

@@ -17,7 +17,7 @@ from jobs.runs.cards import released_judge_row
 from jobs.runs.heartbeat import Heartbeat, sizes_of
 from jobs.runs.record import RunRecord, check_replay_goes_on
 from jobs.runs.stage_order import check_order
-from jobs.stages.accounts import Means, no_pulse
+from jobs.stages.accounts import Means
 from jobs.stages.cluster import Cluster
 from jobs.stages.judge import Judged
 from jobs.stages.released import CopySummaries, ReadLabels, Released, labelled_tasks, scored_measures
@@ -100,7 +100,7 @@ class Replay:
             benchmark=self.benchmark,
             config=settings.model_dump(),
         )
-        self._pulse = heartbeat or no_pulse
+        self._pulse = heartbeat
         if heartbeat is not None:
             self.record.begin()
             heartbeat.begin(self.run, sizes_of(self.plan))

@@ -114,6 +114,8 @@ class Heartbeat:
         """Take how far *stage* is; costs next to nothing, the file is written by a thread of its own."""
         with self._lock:
             self._heard["now"][stage.name] = {"todo": todo, "done": done, "began_at": since}
+            if done == todo:
+                del self._heard["now"][stage.name]
             for one in self._heard["stages"]:
                 if one["name"] == stage.name:
                     one["wanted"], one["done"] = wanted, wanted - todo + done

@@ -54,10 +54,6 @@ class Note(Protocol):
     def __call__(self, report: StageReport, *, final: bool) -> None: ...
 
 
-def no_note(report: StageReport, *, final: bool) -> None:
-    """Note nothing."""
-
-
 class Pulse(Protocol):
     """
     Takes how far a stage is, at work *since* a time in seconds since 1970.
@@ -68,19 +64,15 @@ class Pulse(Protocol):
     def __call__(self, stage: Runnable, *, wanted: int, todo: int, done: int, since: float) -> None: ...
 
 
-def no_pulse(stage: Runnable, *, wanted: int, todo: int, done: int, since: float) -> None:
-    """Take nothing."""
-
-
 class Means(NamedTuple):
     """The means by which stages are run, and those who are told of them."""
 
     cluster: Cluster  # started when there is work
-    note: Note = no_note  # called after every commit, and at the end, whatever it be
+    note: Note | None = None  # called after every commit, and at the end, whatever it be
     log: TextIO | None = None  # where progress goes; None: to standard error
     notice: Callable[[], str] = str  # what lines of progress say besides; an empty text: nothing
     here: bool | None = None  # in this process; None: as the cluster says
-    pulse: Pulse = no_pulse  # called at the beginning and with every receipt
+    pulse: Pulse | None = None  # called at the beginning and with every receipt
 
 
 class _Failure(NamedTuple):
@@ -125,13 +117,9 @@ class Account:
             workers=workers,
             operator=self.operator,
             actors=len(self.actors),
-            began_at=self.began,
+            began_at=self.spans[0][0] if self.spans else None,
             ended_at=self.spans[-1][1] if self.spans else None,
         )
-
-    @property
-    def began(self) -> float | None:
-        return self.spans[0][0] if self.spans else None
 
 
 def with_span(spans: Sequence[tuple[float, float]], began: float, ended: float) -> list[tuple[float, float]]:
@@ -189,8 +177,9 @@ class Accounts:
         return n >= self._a_commit or bool(n and (late or account.done == account.todo))
 
     def _pulse(self, of: Account) -> None:
-        since = time.time() if of.began is None else of.began
-        self._means.pulse(of.stage, wanted=of.wanted, todo=of.todo, done=of.done, since=since)
+        if self._means.pulse is not None:
+            since = of.spans[0][0] if of.spans else time.time()
+            self._means.pulse(of.stage, wanted=of.wanted, todo=of.todo, done=of.done, since=since)
 
     def commit(self, *, final: bool) -> None:
         """Make count what waits, and note it."""
@@ -207,7 +196,7 @@ class Accounts:
 
     def _note(self, *, final: bool) -> None:
         for account in self.of.values():
-            if final or account.committed:
+            if self._means.note is not None and (final or account.committed):
                 self._means.note(account.report(self._place.workers), final=final)
 
     def close(self) -> None:
@@ -230,27 +219,27 @@ class Accounts:
             BudgetReachedError: The command may not spend what is left to do.
             ServerGoneError: No call of a model can succeed.
         """
-        for kinds, error_of in ((GONE, _gone), (None, _faulty), (BUDGET, _spent)):
-            for account in self.of.values():
-                found = [one for one in account.failures if one.kind == kinds or (kinds is None and one.kind != BUDGET)]
-                if found:
-                    raise error_of(account, found)
+        errors = [error for account in self.of.values() if (error := _error_of(account)) is not None]
+        for kind in (ServerGoneError, StageError, BudgetReachedError):
+            for error in errors:
+                if isinstance(error, kind):
+                    raise error
 
 
-def _gone(account: Account, failures: Sequence[_Failure]) -> LongformError:
-    return ServerGoneError(f"{failures[0].words}. {_kept(account)}; go on with the same command")
-
-
-def _faulty(account: Account, failures: Sequence[_Failure]) -> LongformError:
-    n, stage, first = sum(one.n for one in failures), account.stage, failures[0].words
-    failed = f"{stage.name}: {n:,} of {account.todo:,} {stage.unit} failed; what others made is kept"
-    return StageError(f"{failed}. The first:{f'{chr(10)}{first}' if chr(10) in first else f' {first}'}")
-
-
-def _spent(account: Account, _failures: Sequence[_Failure]) -> LongformError:
-    told = _kept(account).replace(": ", ": the budget is reached; ", 1)
-    return BudgetReachedError(f"{told}. Go on with the same command and a larger budget")
-
-
-def _kept(account: Account) -> str:
-    return f"{account.stage.name}: {account.done:,} of {account.todo:,} {account.stage.unit} are done and kept"
+def _error_of(account: Account) -> LongformError | None:
+    """Return the error that a stage ends with; None: nothing of it failed."""
+    stage, todo = account.stage, f"{account.todo:,} {account.stage.unit}"
+    words = {one.kind: one.words for one in reversed(account.failures)}
+    kept = f"{account.done:,} of {todo} are done and kept"
+    if GONE in words:
+        return ServerGoneError(f"{words[GONE]}. {stage.name}: {kept}; go on with the same command")
+    faults = [one for one in account.failures if one.kind != BUDGET]
+    if faults:
+        n, first = sum(one.n for one in faults), faults[0].words
+        failed = f"{stage.name}: {n:,} of {todo} failed; what others made is kept"
+        return StageError(f"{failed}. The first:{f'{chr(10)}{first}' if chr(10) in first else f' {first}'}")
+    if not words:
+        return None
+    return BudgetReachedError(
+        f"{stage.name}: the budget is reached; {kept}. Go on with the same command and a larger budget"
+    )

@@ -8,10 +8,11 @@ receipt is yielded as soon as its part is written.
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import time
 from collections.abc import Coroutine, Generator, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
@@ -29,6 +30,7 @@ from jobs.stages.stations import Station, beside
 _MEASURED_S = 4.0  # in this process, before the rest may move to workers
 _POLL_S = 0.1
 _CLOSE_S = 5.0  # from the end of the blocks, or the cancelling of those under way
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass
@@ -88,8 +90,10 @@ def receipts(run: Folder, chain: Sequence[Operator[Any]], blocks: Blocks, place:
 def _here(
     run: Folder, chain: Sequence[Operator[Any]], blocks: Blocks, place: Place
 ) -> Generator[TaskReceipt | int, None, None]:
-    """Yield receipts, and after each block how many have gone through; none that began is left half done by a caller
-    who stops at such a number, unless some operator waits.
+    """
+    Yield receipts, and after each block how many have gone through; of blocks that wait, in the end alone.
+
+    A caller who stops at such a number leaves no block half done.
     """
     cores = _cores()
     alone = [one.on_cores(cores) for one in chain]
@@ -100,8 +104,8 @@ def _here(
     if not any(one.asynchronous for one in alone):
         for done, block in enumerate(blocks, start=1):
             for _, station in stations:
-                station.compute(block)
-                yield from place.inbox.come()
+                for _ in station.steps(block):
+                    yield from place.inbox.come()
             yield done
         return
     slots = max(one.slots for one in alone if one.asynchronous)
@@ -161,9 +165,11 @@ async def _end(running: Sequence[Any] | set[asyncio.Future[None]], closes: Seque
         task.cancel()
     await asyncio.wait([asyncio.ensure_future(asyncio.gather(*running, return_exceptions=True))], timeout=_CLOSE_S)
     for close in closes:
-        with suppress(TimeoutError):
+        try:
             async with asyncio.timeout_at(until):
                 await close()
+        except TimeoutError:
+            _LOG.warning("closing took more than %g s, and was given up; what is finished is kept", _CLOSE_S)
 
 
 def _cores() -> int:

@@ -132,11 +132,16 @@ def placed(
         first = item.sources[0] if item.sources else None
         by_part[parts[first.table].get(first.work_id, "") if first else ""].append(number)
     for table, work_ids in ((table, missing[table]) for table in [*parts, *missing] if missing[table]):
-        raise UsageError(
-            f"{run.url}: {stage} reads {len(parts[table]) + len(work_ids)} pieces of {table}, {len(work_ids)} are not "
-            "there; do the stages before this one first, with `longform evaluate` or `longform replay`"
-        )
+        raise lacking(run, stage, table, n=len(parts[table]) + len(work_ids), n_lacking=len(work_ids))
     return Made((partial(_given, items, parts), sum(by_part.values(), array("I"))))
+
+
+def lacking(run: Folder, stage: str, table: str, *, n: int, n_lacking: int) -> UsageError:
+    """Return the error of a stage that reads *n* pieces of a table, of which some are not there."""
+    return UsageError(
+        f"{run.url}: {stage} reads {n} pieces of {table}, {n_lacking} are not there; do the stages before this one "
+        "first, with `longform evaluate` or `longform replay`"
+    )
 
 
 def _given(items: Sequence[Item[Key]], parts: Mapping[str, Mapping[str, str]], number: int) -> Given[Key]:

@@ -11,7 +11,7 @@ import os
 import time
 import traceback
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
-from typing import Protocol, Self, TypedDict, TypeVar
+from typing import Protocol, TypedDict, TypeVar
 
 import pyarrow as pa
 
@@ -38,48 +38,21 @@ class Runnable(Protocol):
     """A stage as it runs. It pickles: settings, and no rows."""
 
     @property
-    def name(self) -> str:
-        """The name in progress lines and records."""
-        ...
-
+    def name(self) -> str: ...  # in progress lines and records
     @property
-    def unit(self) -> str:
-        """The plural of what progress counts, one for each work id."""
-        ...
-
+    def unit(self) -> str: ...  # the plural of what progress counts, one for each work id
     @property
-    def table(self) -> str:
-        """The table it writes."""
-        ...
-
+    def table(self) -> str: ...  # the one that it writes
     @property
-    def columns(self) -> Collection[str] | None:
-        """The columns of the table that its rows may have; None: all."""
-        ...
-
+    def columns(self) -> Collection[str] | None: ...  # of the table, that its rows may have; None: all
     @property
-    def holds_model(self) -> bool:
-        """Return whether the worker is dear to make (weights, clients): then tasks are handed out one by one."""
-        ...
-
+    def holds_model(self) -> bool: ...  # its worker is dear to make (weights, clients)
     @property
-    def asynchronous(self) -> bool:
-        """Return whether its worker is a coroutine function that waits on a network."""
-        ...
-
+    def asynchronous(self) -> bool: ...  # its worker is a coroutine function that waits on a network
     @property
-    def resources(self) -> ResourcesSettings | None:
-        """Resources that each of its workers asks of the cluster; None: those of the command."""
-        ...
-
-    def on_cores(self, cores: int, /) -> Self:
-        """Return the stage as it runs in a process that has so many cores."""
-        ...
-
+    def resources(self) -> ResourcesSettings | None: ...  # those that each of its workers asks of the cluster
     @property
-    def slots(self) -> int:
-        """Tasks an asynchronous worker holds open at once; its own semaphore bounds the calls it makes."""
-        ...
+    def slots(self) -> int: ...  # tasks that a worker which waits holds open at once
 
 
 class TaskReceipt(TypedDict):

@@ -50,6 +50,8 @@ class Line:
         """Say what was done, and where."""
         if not self.total:
             return f"{self.found:,} {self.unit}, done before"
+        if not self.done:
+            return f"0 of {self.total:,} {self.unit}"
         before = f"; {self.found:,} were done before" if self.found else ""
         return f"{self.done:,} {self.unit} in {max(0.0, time.time() - self.since):.1f} s{where and f' {where}'}{before}"
 

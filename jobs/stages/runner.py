@@ -15,12 +15,12 @@ from actors.storage.folder import Folder
 from jobs.stages.accounts import Account, Accounts, Means, StageReport
 from jobs.stages.cluster import Cluster
 from jobs.stages.engines import Place, receipts
+from jobs.stages.items import lacking
 from jobs.stages.on_ray import Blocks, fits
 from jobs.stages.operators import OfParcels, OfTasks, Operator, operators_of
 from jobs.stages.parcels import Parcel, parcels_of, queries_of
 from jobs.stages.stage import Plan, Stage
 from jobs.stages.stations import PlainStage, Task
-from longform.errors import UsageError
 from longform.keys import in_groups
 
 _BLOCKS_A_WORKER = 8
@@ -127,14 +127,11 @@ def check_sources(
     made = {item.work_id for parcel in parcels for of in parcel.wanted.values() for item in of}
     for stage in stages:
         read = {source for parcel in parcels for item in parcel.wanted.get(stage.name, ()) for source in item.sources}
-        lacking = [one for one in read if one.work_id not in made and one.work_id not in located[one.table]]
-        if lacking:
-            table = lacking[0].table
-            n, n_lacking = (sum(one.table == table for one in some) for some in (read, lacking))
-            raise UsageError(
-                f"{run.url}: {stage.name} reads {n} pieces of {table}, {n_lacking} are not there; do the stages before "
-                "this one first, with `longform evaluate` or `longform replay`"
-            )
+        absent = [one for one in read if one.work_id not in made and one.work_id not in located[one.table]]
+        if absent:
+            table = absent[0].table
+            n, n_lacking = (sum(one.table == table for one in some) for some in (read, absent))
+            raise lacking(run, stage.name, table, n=n, n_lacking=n_lacking)
 
 
 # ---------------------------------------------------------------- inside

@@ -6,6 +6,7 @@ import asyncio
 import threading
 import time
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -50,6 +51,10 @@ async def beside(work: Callable[[], None]) -> None:
         raise errors[0]
 
 
+def _to_the_end(steps: Iterator[None]) -> None:
+    deque(steps, 0)
+
+
 class Station(ABC, Generic[Member]):
     """An operator at work: its workers are made once. One that cannot be made is told, and nothing more is done."""
 
@@ -78,10 +83,14 @@ class Station(ABC, Generic[Member]):
 
     def compute(self, members: Sequence[Member]) -> None:
         """Perform all stages on *members*, in this thread."""
-        for stage, worker in self._open():
-            self._compute(stage, worker, members)
+        _to_the_end(self.steps(members))
 
-    def _compute(self, stage: Any, worker: Worker[Any], members: Sequence[Member]) -> None:
+    def steps(self, members: Sequence[Member]) -> Iterator[None]:
+        """Perform all stages on *members*, a task a step."""
+        for stage, worker in self._open():
+            yield from self._steps(stage, worker, members)
+
+    def _steps(self, stage: Any, worker: Worker[Any], members: Sequence[Member]) -> Iterator[None]:
         for work_ids, payload in self._tasks(stage, members):
             began = time.time()
             try:
@@ -90,6 +99,7 @@ class Station(ABC, Generic[Member]):
             except Exception as error:  # noqa: BLE001  # it costs its task only
                 receipt = failed(stage, work_ids, error, began)
             self._tell(receipt)
+            yield
 
     async def wait(self, members: Sequence[Member]) -> None:
         """Perform all stages on *members*; those of one step that wait on a network do so at once."""
@@ -99,7 +109,7 @@ class Station(ABC, Generic[Member]):
                 await asyncio.gather(*(self._ask(members, *task) for task in tasks))
             else:
                 for stage, worker in alike:
-                    await beside(partial(self._compute, stage, worker, members))
+                    await beside(partial(_to_the_end, self._steps(stage, worker, members)))
 
     async def _ask(
         self, members: Sequence[Member], stage: Any, worker: Worker[Any], work_ids: list[str], payload: Any
@@ -155,9 +165,9 @@ class ParcelStation(Station[Parcel]):
                     source = Source(stage.table, item.work_id)
                     parcel.made[source] = self._held[source] = made.get(item.work_id, [])
 
-    def compute(self, members: Sequence[Parcel]) -> None:
+    def steps(self, members: Sequence[Parcel]) -> Iterator[None]:
         with _Held(self._held, members):
-            super().compute(members)
+            yield from super().steps(members)
 
     async def wait(self, members: Sequence[Parcel]) -> None:
         with _Held(self._held, members):
