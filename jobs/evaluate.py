@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from longform.results.results import Results
     from longform.settings.experiment import Experiment
 
-_IMPORTED_BY_WORKERS = ("ray.data", "jobs.runs.stage_order", "actors.local_models.encoder", "onnx", "onnxruntime")
-
 
 def parser() -> VerbParser:
     made = VerbParser("evaluate", __doc__)
@@ -93,7 +91,7 @@ def _work(arguments: argparse.Namespace) -> Outcome:
     experiment = read_experiment(arguments.config, [*arguments.set, *changes])
     with cluster_of(arguments) as cluster:
         if not arguments.plan and not Folder(arguments.out).has(RECORD_FILE):
-            cluster.prepare(_IMPORTED_BY_WORKERS)
+            cluster.prepare()
         return _evaluated(arguments, experiment, cluster)
 
 

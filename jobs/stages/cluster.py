@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import logging
 import os
 import shutil
@@ -11,7 +10,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
@@ -71,9 +70,9 @@ class Cluster:
         """Return whether it is a Ray that was started elsewhere."""
         return bool(self._address)
 
-    def prepare(self, modules: Sequence[str]) -> None:
+    def prepare(self) -> None:
         """
-        Begin to start Ray, with workers that import *modules*, beside what the command does until `start`.
+        Begin to start Ray beside what the command does until `start`.
 
         Nothing is begun if stages may turn out to run without, or if Ray runs elsewhere.
         """
@@ -81,7 +80,7 @@ class Cluster:
             import ray.data  # noqa: F401  # before another thread does: half of it is seen by the one that comes second
             from ray._private import utils, worker  # noqa: F401
 
-            self._begun = self._starter.submit(self._start_warm, modules)
+            self._begun = self._starter.submit(self._start)
 
     def start(self) -> None:
         """
@@ -147,13 +146,6 @@ class Cluster:
         if not self.in_process:
             self.start()
 
-    def _start_warm(self, modules: Sequence[str]) -> None:
-        self._start()
-        import ray
-
-        for _ in range(self.workers):
-            ray.remote(_import_all).options(num_cpus=self.cpus).remote(modules)
-
     def _start(self) -> None:
         os.environ.setdefault("RAY_DATA_DISABLE_PROGRESS_BARS", "1")
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -208,11 +200,6 @@ class Cluster:
 def _tell_of_ray() -> None:
     told = "stages run in this process, and would end sooner on Ray: pip install 'longform[ray]'; --workers 0 is silent"
     say(told, file=sys.stderr)
-
-
-def _import_all(modules: Sequence[str]) -> None:
-    for module in modules:
-        importlib.import_module(module)
 
 
 @contextmanager

@@ -106,6 +106,7 @@ def _here(
             for _, station in stations:
                 for _ in station.steps(block):
                     yield from place.inbox.come()
+                yield from place.inbox.come()  # why there was no step, too
             yield done
         return
     slots = max(one.slots for one in alone if one.asynchronous)

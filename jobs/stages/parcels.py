@@ -18,7 +18,6 @@ from pydantic import TypeAdapter
 
 from jobs.stages.items import Given, Item, RowPlace, Source
 from jobs.stages.stage import Plan, Stage
-from longform.keys import in_groups
 from longform.rows import TableRow
 from longform.schemas import SCHEMAS
 
@@ -46,11 +45,6 @@ class Parcel:
             for item in self.wanted.get(stage, [])
             if all(one in self.parts or one in self.made for one in item.sources)
         ]
-
-    def keep(self, table: str, work_ids: Iterable[str], rows: Iterable[TableRow]) -> None:
-        """Hold what was made of *work_ids*, those without rows among them."""
-        of = in_groups((str(row["work_id"]), row) for row in rows)
-        self.made.update((Source(table, work_id), of.get(work_id, [])) for work_id in work_ids)
 
 
 def parcels_of(

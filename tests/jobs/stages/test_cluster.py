@@ -21,7 +21,6 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[Cluster]:
         seen.append(cluster)
 
     monkeypatch.setattr(Cluster, "_start", start)
-    monkeypatch.setattr(Cluster, "_start_warm", lambda self, modules: self._start())
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     return seen
 
@@ -35,14 +34,14 @@ def test_nothing_is_begun_if_it_may_not_be_wanted(
     address: str | None, workers: int | None, started: list[Cluster]
 ) -> None:
     with Cluster(address=address, workers=workers) as cluster:
-        cluster.prepare(["json"])
+        cluster.prepare()
     assert started == []
 
 
 def test_what_was_begun_is_started_once(started: list[Cluster]) -> None:
     with Cluster(address=None, workers=2) as cluster:
-        cluster.prepare(["json"])
-        cluster.prepare(["json"])
+        cluster.prepare()
+        cluster.prepare()
         cluster.start()
         cluster.start()
         assert started == [cluster]
@@ -64,7 +63,7 @@ def test_its_failure_is_told_when_ray_is_wanted(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(Cluster, "_start", fails)
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     with Cluster(address=None, workers=2) as cluster:
-        cluster.prepare([])
+        cluster.prepare()
         with pytest.raises(ClusterError, match="did not start"):
             cluster.start()
 
