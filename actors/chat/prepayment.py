@@ -10,7 +10,8 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple, TextIO
 
 from actors.chat.batch_notes import BatchNote, BatchNotes, FoundBatches, batch_note
@@ -136,7 +137,7 @@ class Prepayment:
 
     async def _items(self, requests: Iterable[ChatRequest], found: FoundBatches) -> AsyncIterator[BatchItem]:
         """Yield the calls that are neither answered nor under way, nor have failed for good."""
-        async for asked in _chunks(self._wanted(requests)):
+        for asked in _chunks(self._wanted(requests)):
             answered = self._ledger.finished(list(asked))
             for key, request in asked.items():
                 if await found.attach(key) or key in answered:
@@ -256,14 +257,9 @@ class Prepayment:
         say(f"{self._context.stage:<18} batches: {words}", file=self._log, flush=True)
 
 
-async def _chunks(pairs: Iterable[tuple[str, ChatRequest]]) -> AsyncIterator[dict[str, ChatRequest]]:
-    held: dict[str, ChatRequest] = {}
-    for key, request in pairs:
-        held[key] = request
-        if len(held) == _LOOKUPS:
-            yield held
-            held = {}
-    if held:
+def _chunks(pairs: Iterable[tuple[str, ChatRequest]]) -> Iterator[dict[str, ChatRequest]]:
+    left = iter(pairs)
+    while held := dict(islice(left, _LOOKUPS)):
         yield held
 
 

@@ -53,15 +53,10 @@ def named_kind(path: str, *, folder: str | None) -> Kind:
     if path in LISTED:
         return found
     _check_kind(path, found)
-    return replace(
-        found,
-        task=path,
-        unit=_guarded(path, found.unit, "unit"),
-        show=_guarded(path, found.show, "show"),
-        settle=_guarded(path, found.settle, "settle"),
-        read=_guarded(path, found.read, "read"),
-        decide=_deciding(path, found),
-    )
+    guarded: dict[str, Any] = {
+        name: _guarded(path, getattr(found, name), name) for name in ("unit", "show", "settle", "read")
+    }
+    return replace(found, task=path, decide=_deciding(path, found), **guarded)
 
 
 def _check_kind(path: str, kind: Kind) -> None:

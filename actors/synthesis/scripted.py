@@ -157,11 +157,8 @@ def _categorize(values: Values, wrong: Random | None) -> Json:
     themes = [item["name"].lower().split()[-1] for item in json.loads(values["subtopics"])]
     said = re.findall(r"\w+", values["text"].lower())
     right = next((number for number, theme in enumerate(themes, start=1) if theme in said), 0)
-    return {"subtopic": _other_than(right, len(themes), wrong) if wrong else right}
-
-
-def _other_than(right: int, n: int, draw: Random) -> int:
-    return draw.choice([number for number in range(n + 1) if number != right])
+    others = [number for number in range(len(themes) + 1) if number != right]
+    return {"subtopic": wrong.choice(others) if wrong else right}
 
 
 def _find(values: Values, wrong: Random | None) -> Json:

@@ -63,7 +63,8 @@ def _retest(calibration: Calibration, asked: Mapping[str, Verdicts]) -> Retest |
     written = {name: labelled.as_written(verdicts) for name, verdicts in asked.items()}
     if settings.members:
         again = [_own(calibration, {name: _nth(of, repeat) for name, of in written.items()}) for repeat in range(times)]
-        rows = [row for repeat, one in enumerate(again) for of in one.values() for row in _as_repeat(of, repeat)]
+        of_repeats = [(repeat, row) for repeat, one in enumerate(again) for of in one.values() for row in of]
+        rows: list[JudgementRow] = [{**row, "repeat": repeat} for repeat, row in of_repeats]
     else:
         rows = [row for of_place in written[calibration.judge].values() for row in of_place]
     pairs = repeated_pairs(calibration.kind, rows, {row["summary_id"]: row["summary_id"] for row in rows})
@@ -84,10 +85,6 @@ def _nth(verdicts: Verdicts, repeat: int) -> Verdicts:
         else rows
         for place, rows in verdicts.items()
     }
-
-
-def _as_repeat(rows: Sequence[JudgementRow], repeat: int) -> list[JudgementRow]:
-    return [{**row, "repeat": repeat} for row in rows]
 
 
 def _own(calibration: Calibration, given: Mapping[str, Verdicts]) -> Verdicts:

@@ -25,12 +25,8 @@ class LabelledPlace:
 
     def __init__(self, url: str) -> None:
         self.folder = Folder(url)
-        self._is_run = not self.folder.has(MANIFEST) and self.folder.has(RECORD)
-        self.benchmark = Benchmark(self._benchmark_url() if self._is_run else url)
-
-    @property
-    def is_benchmark(self) -> bool:
-        return not self._is_run
+        self.is_run = not self.folder.has(MANIFEST) and self.folder.has(RECORD)
+        self.benchmark = Benchmark(self._benchmark_url() if self.is_run else url)
 
     def _benchmark_url(self) -> str:
         record = self.folder.read_json(RECORD, needs=["benchmark"])
@@ -70,7 +66,7 @@ class LabelledPlace:
 
     @cached_property
     def _contexts(self) -> dict[str, ContextRow]:
-        rows: list[ContextRow] = self.folder.read("contexts").to_pylist() if self._is_run else []
+        rows: list[ContextRow] = self.folder.read("contexts").to_pylist() if self.is_run else []
         return {row["context_id"]: row for row in rows}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any, NamedTuple
 
 from actors.chat.price_list import PriceList
@@ -52,10 +52,8 @@ def _n_calls(calling: Calling, stage: str) -> int:
     ledger = open_ledger(calling.context(stage).ledger)
     if ledger is None:
         return 0
-    try:
+    with closing(ledger):
         return ledger.totals(job=calling.job, stage=stage).calls
-    finally:
-        ledger.close()
 
 
 def call_results(

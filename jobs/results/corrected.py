@@ -170,7 +170,7 @@ def _labels(
     task = _task_of_sheets(beside, kinds) if sheets else None
     others = [LabelledPlace(one) for one in folders]
     if not named:
-        others = [place, *([] if place.is_benchmark else [LabelledPlace(place.benchmark.folder.url)])]
+        others = [place, *([LabelledPlace(place.benchmark.folder.url)] if place.is_run else [])]
     stored = [row for other in others for row in of_equal_texts(place, other, other.labels())]
 
     def rows(kind: Kind) -> list[LabelRow]:

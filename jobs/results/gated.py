@@ -255,7 +255,7 @@ def shortfall(results: Mapping[str, Any], threshold: float) -> str | None:
     if unjudged > threshold:
         told.append(f"{unjudged:.1%} of what a cell asks its judge is unjudged")
     failed = {
-        f"{cell['summarizer']}, {cell['setting']}": _failed_share(cell)
+        f"{cell['summarizer']}, {cell['setting']}": float(cell.get("n_failed") or 0) / (cell["n_summaries"] or 1)
         for cell in cells
         if cell["judge"] and not cell.get("twin_of")
     }
@@ -263,7 +263,3 @@ def shortfall(results: Mapping[str, Any], threshold: float) -> str | None:
     if worst and failed[worst] > threshold:
         told.append(f"{failed[worst]:.1%} of the summaries of {worst} failed, so that no judge was asked about them")
     return f"{'; '.join(told)} (more than {threshold:.0%})" if told else None
-
-
-def _failed_share(cell: Mapping[str, Any]) -> float:
-    return float(cell.get("n_failed") or 0) / (cell["n_summaries"] or 1)

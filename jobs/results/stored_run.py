@@ -174,8 +174,7 @@ def written_elsewhere(run: StoredRun) -> str:
     """Name the systems whose texts a run did not write, as far as its results tell; empty if there are none."""
     if run.record["verb"] == "replay":
         return "all systems"
-    folder = Folder(run.url)
-    rows = read_results(folder).get("elsewhere") or [] if folder.has(RESULTS) else []
+    rows = read_results(run.folder).get("elsewhere") or [] if run.folder.has(RESULTS) else []
     systems = set(systems_in(run.summaries.filter(pl.col("twin_of").is_null())))
     found = {SystemName(row["summarizer"], row["setting"]) for row in rows}
     return "all systems" if systems <= found else "; ".join(sorted(map(str, found)))

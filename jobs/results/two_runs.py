@@ -183,7 +183,7 @@ def compared_rankings(
 
     The *summaries* of each run are those of the common queries alone; *only* names measures, if not all are wanted.
     """
-    depths = [_cutoffs(run) for run in runs]
+    depths = [(run.record["config"] or {}).get("cutoffs") or [] for run in runs]
     cutoffs = [k for k in depths[0] if k in depths[1]]
     queries = (
         summaries[0].select("query_id", "dataset", "cluster").unique("query_id", keep="first", maintain_order=True)
@@ -207,10 +207,6 @@ def compared_rankings(
     labels, seed = (runs[0].label, runs[1].label), averaging_of(runs[0]).seed
     datasets = datasets_of(queries)
     return compare_rankings(values.filter(named), labels, datasets=datasets, pairs=list(rankers), seed=seed)
-
-
-def _cutoffs(run: StoredRun) -> list[int]:
-    return list((run.record["config"] or {}).get("cutoffs") or [])
 
 
 def _rankers(summaries: pl.DataFrame, name: SystemName) -> list[str]:

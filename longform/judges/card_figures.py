@@ -226,12 +226,12 @@ def _text_words(kinds: Sequence[str | None]) -> str:
 
 
 def _counts(row: TextRow) -> str:
-    counts = ((row["n"], "label"), (row["n_summaries"], "summary"), (row["n_topics"], "topic"))
-    return ", ".join(f"{n} {_plural(noun) if n != 1 else noun}" for n, noun in counts)
-
-
-def _plural(noun: str) -> str:
-    return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    counts = (
+        (row["n"], "label", "labels"),
+        (row["n_summaries"], "summary", "summaries"),
+        (row["n_topics"], "topic", "topics"),
+    )
+    return ", ".join(f"{n} {one if n == 1 else several}" for n, one, several in counts)
 
 
 def _held_out(card: Figures, fitted: Sequence[TextRow]) -> list[str]:

@@ -165,13 +165,6 @@ class JudgeModel(NamedTuple):
         is_near = column(evidence, "token_recall") >= self.fit.floor
         return np.where(is_near & (column(evidence, "recall") > 0), expected, 0.0)
 
-    def answer(self, score: float) -> Answer:
-        """The three-way answer for a score: partial and full from the first and the second of the cuts on."""
-        partial_from, full_from = self.cuts
-        if score >= full_from:
-            return "full"
-        return "partial" if score >= partial_from else "none"
-
     def as_json(self) -> dict[str, Any]:
         """The model as it ships, numbers of six significant digits; without `fit`, it is that of words."""
         lists = {"fitted_haystacks": list(self.fitted_haystacks), "features": list(self.features)}
@@ -211,6 +204,14 @@ class JudgeModel(NamedTuple):
             features=read["features"],
             fit=WORDS.fit if fit is None else Fit(**fit | {"order": tuple(fit["order"])}),
         )
+
+
+def answer_of(score: float, cuts: Sequence[float]) -> Answer:
+    """Return the three-way answer for a score: partial and full from the first and the second of the *cuts* on."""
+    partial_from, full_from = cuts
+    if score >= full_from:
+        return "full"
+    return "partial" if score >= partial_from else "none"
 
 
 def column(evidence: Sequence[Evidence], name: str) -> NDArray[np.float64]:

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from longform.errors import LongformError, UsageError
 from longform.judges.claims import Statement, read_statement
-from longform.judges.coverage_model import WORDS, Answer, Evidence, Fit, JudgeModel
+from longform.judges.coverage_model import WORDS, Answer, Evidence, Fit, JudgeModel, answer_of
 from longform.models import read_model
 from longform.text.vectors import TextVectors, WeighedPieces, token_recall
 from longform.text.words import TermWeights, stems, without_marks
@@ -132,7 +132,7 @@ class QueryInsights:
         evidence = self.evidence(bullets, model.fit)
         scores = model.scores(evidence).tolist()
         return [
-            Reading(model.answer(score), score, found) if found.has_words else Reading(None, None, found)
+            Reading(answer_of(score, model.cuts), score, found) if found.has_words else Reading(None, None, found)
             for score, found in zip(scores, evidence, strict=True)
         ]
 

@@ -18,10 +18,10 @@ from longform.metrics.corrected import Corrected, corrected, difference
 from longform.metrics.measure import Description
 from longform.metrics.statistics import Array, Estimate
 from longform.results.aggregate import Averaging, mean_of, systems_of
-from longform.results.differences import UNITS
+from longform.results.differences import MEASURED, UNITS
 from longform.results.results import VerbAnswer
 from longform.settings.systems import SystemName
-from longform.tables.table import DATASET, JUDGE, Axes, Column, Table, Value
+from longform.tables.table import Axes, Column, Table, Value
 
 _FACTORS = {"points": 100.0}  # of a unit: what makes it of a mean
 MOST_PAIRS = 15
@@ -107,10 +107,7 @@ def _columns(*systems: str) -> list[Column]:
     estimates = (("by_judge", "by the judge", ""), ("corrected", "", ""),
                  ("by_labels", "labels alone", "by the labelled summaries alone"))  # fmt: skip
     return [
-        DATASET,
-        JUDGE,
-        Column("measure"),
-        Column("unit", shown=False),
+        *MEASURED,
         *(Column(name, title=heads.get(name, "")) for name in systems),
         *(Column(name, "stated", title, told, signed=sign, unknown=_NONE) for name, title, told in estimates),
         Column("reason", shown=False),

@@ -270,6 +270,8 @@ def compare_runs(
     )
 
 
+MEASURED = (DATASET, JUDGE, Column("measure"), Column("unit", shown=False))
+"""The first columns of a table whose figures are of measures."""
 UNITS: Mapping[str, Unit] = {"points": "points", "share": "share", "rating": "rating"}
 """The unit of a measure -> that of its mean in a table; the others are shown as words are."""
 
@@ -301,10 +303,7 @@ _FINDINGS = {"better": "first better", "worse": "second better", "higher": "firs
 def _columns(runs: tuple[str, str]) -> list[Column]:
     first, second = runs
     return [
-        DATASET,
-        JUDGE,
-        Column("measure"),
-        Column("unit", shown=False),
+        *MEASURED,
         Column("first_system", title="system", beside="second_system"),
         Column("second_system", title="against", shown=False),
         Column("first", "stated", first, unknown=NO_COMMON_QUERY),

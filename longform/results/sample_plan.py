@@ -11,10 +11,10 @@ from longform.evidence.summaries import ClusterKind
 from longform.metrics.measure import Description
 from longform.metrics.power import Sized, clusters_for_interval
 from longform.results.cells import Row, of_family, table_rows
-from longform.results.differences import UNITS
+from longform.results.differences import MEASURED, UNITS
 from longform.results.results import Results, VerbAnswer
 from longform.settings.systems import SystemName, named_system
-from longform.tables.table import DATASET, JUDGE, Column, Table, Value
+from longform.tables.table import Column, Table, Value
 
 _PLURALS: dict[ClusterKind, str] = {"query": "queries", "haystack": "haystacks"}
 _TOO_MANY = "more than anyone has"
@@ -122,10 +122,7 @@ def _columns(rows: Sequence[Mapping[str, Value]], wanted: Aims) -> list[Column]:
     needed = "" if wanted.half_width is None else f"{clusters} that ±{wanted.half_width:g} needs"
     needs = "" if wanted.difference is None else f"{clusters} that a true difference of {wanted.difference:g} needs"
     return [
-        DATASET,
-        JUDGE,
-        Column("measure"),
-        Column("unit", shown=False),
+        *MEASURED,
         Column("cluster", shown=False),
         Column("n", "count", clusters),
         Column("n_tests", "count", "pairs"),

@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from longform.judges.coverage_model import answer_of
 from longform.judges.kind import Kind, Verdict
 from longform.judges.replies import UnreadableError, read_object, whole_number
 
@@ -67,13 +68,6 @@ def numbered_bullets(bullets: Sequence[str]) -> str:
     return json.dumps({"bullets": shown}, indent=1, ensure_ascii=False)
 
 
-def _decided(number: float, bounds: Sequence[float]) -> str:
-    partial, full = bounds
-    if number >= full:
-        return "full"
-    return "partial" if number >= partial else "none"
-
-
 COVERAGE = Kind(
     task="coverage",
     targets="insight",
@@ -93,7 +87,7 @@ COVERAGE = Kind(
         "additionalProperties": False,
     },
     counts={"full": 1.0, "partial": 0.5, "none": 0.0},
-    decide=_decided,
+    decide=answer_of,
     measures=("coverage", "citation", "joint", "precision", "recall", "words_per_bullet"),
     columns=("answer", "linked_unit"),
 )

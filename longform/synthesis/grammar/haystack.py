@@ -23,7 +23,7 @@ from longform.records import Document, Qrel, Query, Target
 from longform.synthesis.audit.planted import HaystackFacts, Kind, Planted
 from longform.synthesis.grammar.assignment import Bounds, assign_within
 from longform.synthesis.grammar.composition import Composition, FieldPassage, MustStand, compose_document, document_text
-from longform.synthesis.grammar.topic import Cast, Fact, Subtopic, Topic, Value, filled, load_topic, slots
+from longform.synthesis.grammar.topic import Cast, Fact, Subtopic, Topic, Value, filled, load_topic, slots, untaken
 from longform.synthesis.grammar.weaver import Synonyms, Weaver, attributed, moved, rewritten, sentence_case
 
 _WRITER_VERSION = 2  # raised by a change of the code that changes documents
@@ -137,7 +137,8 @@ def compose_haystack(
         text = document_text(composed, participants=cast.participants, rng=rng)
         documents.append(ComposedDocument(composed, content, text))
     targets = [insight.target for insight in insights]
-    return ComposedHaystack(haystack_id, told | _part_as_json(part), plan, queries, targets, documents)
+    covered: dict[str, JsonValue] = {} if part == WHOLE else part._asdict()
+    return ComposedHaystack(haystack_id, told | covered, plan, queries, targets, documents)
 
 
 def finished_haystack(
@@ -237,8 +238,9 @@ class _Writer:
 
     def contradicting(self, fact: Fact) -> list[tuple[str, int]]:
         """Slots of a fact with numbers that no fact of the haystack has."""
+        taken = {value for value in self._cast.values.values() if isinstance(value, int)}
         numbers = [slot for slot in sorted(slots(fact.reference)) if slot in self._topic.numbers]
-        return [(slot, number) for slot in numbers for number in self._other_numbers(slot)]
+        return [(slot, number) for slot in numbers for number in untaken(self._topic.numbers[slot], taken)]
 
     def contradiction(self, insight: _Insight) -> _Said:
         options = self.contradicting(insight.fact)
@@ -248,11 +250,6 @@ class _Writer:
     def distractor(self) -> _Said:
         subtopic = self._topic.subtopics[int(self._rng.integers(len(self._topic.subtopics)))]
         return _Said(None, "distractor", MustStand(self.weaver.sentence("claim", subtopic), subtopic))
-
-    def _other_numbers(self, slot: str) -> list[int]:
-        lowest, highest, step = self._topic.numbers[slot]
-        taken = {value for value in self._cast.values.values() if isinstance(value, int)}
-        return [number for number in range(lowest, highest + 1, step) if number not in taken]
 
     def _in_new_words(self, insight: _Insight, other: Mapping[str, Value]) -> str:
         for _ in range(_TRIES):
@@ -308,7 +305,3 @@ def _planted(doc_id: str, said: _Said) -> Planted:
 
 def _size_as_json(size: HaystackSize) -> dict[str, JsonValue]:
     return {**size._asdict(), "per_document": list(size.per_document), "per_insight": list(size.per_insight)}
-
-
-def _part_as_json(part: TopicPart) -> dict[str, JsonValue]:
-    return {} if part == WHOLE else dict(part._asdict())

@@ -159,7 +159,7 @@ class Topic(Strict):
         for subtopic in self.subtopics:
             known = {"distractor", *self.stock, *subtopic.clauses}
             used = {
-                name for lines in (self.stock | subtopic.clauses).values() for line in lines for name in _names(line)
+                name for lines in (self.stock | subtopic.clauses).values() for name in SYMBOL.findall(" ".join(lines))
             }
             if missing := sorted((used | _NEEDED[self.domain] | _ALWAYS) - known):
                 msg = f"subtopic {subtopic.name!r}: expected lines for each symbol, found none for {missing}"
@@ -193,7 +193,7 @@ class Cast:
         self.values: dict[str, Value] = {slot: left[pool].pop() for slot, pool in topic.entities.items()}
         taken: set[int] = set()
         for slot, limits in topic.numbers.items():
-            options = _without(limits, taken)
+            options = untaken(limits, taken)
             number = options[int(rng.integers(len(options)))]
             self.values[slot] = number
             taken.add(number)
@@ -202,17 +202,14 @@ class Cast:
             self.participants = [left["first_name"].pop() for _ in range(topic.participants)]
         self.passing: dict[str, list[str] | list[int]] = {
             **{slot: left[pool] for slot, pool in topic.passing_entities.items()},
-            **{slot: _without(limits, taken) for slot, limits in topic.passing_numbers.items()},
+            **{slot: untaken(limits, taken) for slot, limits in topic.passing_numbers.items()},
         }
 
 
-def _without(limits: Range, taken: set[int]) -> list[int]:
+def untaken(limits: Range, taken: set[int]) -> list[int]:
+    """Return the numbers within *limits* that are not *taken*."""
     lowest, highest, step = limits
     return [number for number in range(lowest, highest + 1, step) if number not in taken]
-
-
-def _names(line: str) -> Iterator[str]:
-    return (match[1] for match in SYMBOL.finditer(line))
 
 
 def topic_names() -> tuple[str, ...]:

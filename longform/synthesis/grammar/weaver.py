@@ -99,7 +99,7 @@ class Weaver:
         return str(self._next((key, ""), lines))
 
     def _woven(self, template: str, subtopic: Subtopic | None) -> str:
-        chosen = _CHOICE.sub(lambda match: self._pick(match[1].split("|")), template)
+        chosen = _CHOICE.sub(lambda match: picked(match[1].split("|"), self._rng), template)
         return SYMBOL.sub(lambda match: self._woven(self._line(match[1], subtopic), subtopic), chosen)
 
     def _line(self, symbol: str, subtopic: Subtopic | None) -> str:
@@ -137,8 +137,10 @@ class Weaver:
             self._decks[key] = _in_turn(things, self._rng)
         return next(self._decks[key])
 
-    def _pick(self, options: Sequence[str]) -> str:
-        return options[int(self._rng.integers(len(options)))]
+
+def picked(options: Sequence[str], rng: np.random.Generator) -> str:
+    """Return one of *options*, each as likely as another."""
+    return options[int(rng.integers(len(options)))]
 
 
 def sentence_case(text: str) -> str:
@@ -226,11 +228,7 @@ class Synonyms:
 
     def exchanged(self, template: str, rng: np.random.Generator) -> str:
         """The template with some of its words, never its slots, exchanged."""
-        return self._known.sub(lambda match: self._one_of(match[0], rng), template)
-
-    def _one_of(self, words: str, rng: np.random.Generator) -> str:
-        options = [words, *self._others[words]]
-        return options[int(rng.integers(len(options)))]
+        return self._known.sub(lambda match: picked([match[0], *self._others[match[0]]], rng), template)
 
 
 def rewritten(clause: str, rng: np.random.Generator, *, spoken: bool) -> str:
@@ -239,7 +237,7 @@ def rewritten(clause: str, rng: np.random.Generator, *, spoken: bool) -> str:
     if rng.random() < 0.5:
         text = _SMALL_NUMBER.sub(lambda match: number_in_words(int(match[0])), text)
     text = _DATE.sub(lambda match: _date(match, rng), text)
-    text = _PER_CENT.sub(lambda match: match[1] + (" per cent", " percent", "%")[int(rng.integers(3))], text)
+    text = _PER_CENT.sub(lambda match: match[1] + picked((" per cent", " percent", "%"), rng), text)
     return contracted(text) if spoken and rng.random() < 0.7 else text
 
 
@@ -264,7 +262,7 @@ def _contraction(match: re.Match[str]) -> str:
 
 def _date(match: re.Match[str], rng: np.random.Generator) -> str:
     day, month = int(match[1]), match[2]
-    return (f"{day} {month}", f"{month} {day}", f"the {_ordinal(day)} of {month}")[int(rng.integers(3))]
+    return picked((f"{day} {month}", f"{month} {day}", f"the {_ordinal(day)} of {month}"), rng)
 
 
 def _ordinal(day: int) -> str:

@@ -112,10 +112,8 @@ def _ask(question: str, document: SourceDocument, found: Sequence[FoundPoint]) -
 
 
 def _is_new(point: Point, found: Sequence[FoundPoint], log: Log, call_id: str | None) -> bool:
-    if words(point.point) in [words(one.text) for one in found]:
-        log.decide(POINT_NEW, point.point, "found in an earlier round", call_id)
-        return False
-    return True
+    is_known = words(point.point) in [words(one.text) for one in found]
+    return not is_known or log.decide(POINT_NEW, point.point, "found in an earlier round", call_id)
 
 
 def _without_repetitions(added: Sequence[FoundPoint], log: Log, call_id: str | None) -> list[FoundPoint]:
@@ -143,9 +141,6 @@ def _looked_up(span: str, document: SourceDocument, log: Log, call_id: str | Non
         return None
     start, end, text = place.start, place.end, document.text[place.start : place.end]
     return Grounds(doc_id=document.doc_id, start=start, end=end, exact=place.exact, text=text)
-
-
-# ---------------------------------------------------------------- of all documents together
 
 
 # ---------------------------------------------------------------- merging

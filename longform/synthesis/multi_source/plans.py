@@ -200,12 +200,10 @@ def cluster_plan(
 
 def _log_clusters(found: Clusters, queries: Sequence[SourceQuery], settings: ClusterSettings, log: Log) -> None:
     for cluster in found.placed:
+        large = f"a cluster of {len(cluster)} queries, expected at most {settings.most}"
         for place in cluster:
-            if len(cluster) > settings.most:
-                reason = f"a cluster of {len(cluster)} queries, expected at most {settings.most}"
-                log.decide("query clustered", queries[place].query_id, reason, last=True)
-            else:
-                log.accept("query clustered", queries[place].query_id)
+            fault = large if len(cluster) > settings.most else None
+            log.decide("query clustered", queries[place].query_id, fault, last=True)
     for place in found.unplaced:
         log.decide("query clustered", queries[place].query_id, "no cluster that is alike has room for it", last=True)
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longform.errors import InputError, UsageError
-from longform.judges.coverage_model import WORDS, Evidence, JudgeModel
+from longform.judges.coverage_model import WORDS, Evidence, JudgeModel, answer_of
 from longform.judges.offline_coverage import QueryInsights, Reading, shipped_judge, stem_weights
 
 SALES = "Sales fell 3% to $2.33 billion in the winter quarter."
@@ -79,7 +79,7 @@ def test_one_shared_common_word_is_not_evidence() -> None:
     ("score", "answer"), [(0.0, "none"), (0.299999, "none"), (0.3, "partial"), (0.699999, "partial"), (0.7, "full")]
 )
 def test_cuts_belong_to_the_higher_answer(score: float, answer: str) -> None:
-    assert PEOPLE._replace(cuts=(0.3, 0.7)).answer(score) == answer
+    assert answer_of(score, (0.3, 0.7)) == answer
 
 
 def test_score_is_the_mean_of_two_probabilities_less_the_guards() -> None:
