@@ -97,17 +97,19 @@ def _work(arguments: argparse.Namespace) -> Outcome:
 
 def _evaluated(arguments: argparse.Namespace, experiment: Experiment, cluster: Cluster) -> Outcome:
     from jobs.command.calling import calling_of
-    from jobs.evaluations.evaluation import Evaluation, benchmark_url, evaluate
+    from jobs.evaluations.evaluation import Evaluation, benchmark_of, evaluate
     from jobs.files.vectors import vectors_of
     from jobs.runs.heartbeat import Heartbeat
     from jobs.spending.plan import plan_words
     from longform.results.position_plan import positions_words
 
-    bench = benchmark_url(experiment, arguments.bench, arguments.out)
+    made_by = None if arguments.plan else cluster
+    bench, synthesized = benchmark_of(experiment, arguments.bench, arguments.out, made_by)
     calling = calling_of(arguments, "evaluate", arguments.out)
     vectors = vectors_of(arguments, bench)
     with vectors or nullcontext():
         given: dict[str, Any] = {"cluster": cluster, "calling": calling, "limit": arguments.limit, "vectors": vectors}
+        given["synthesized"] = synthesized
         if arguments.plan:
             evaluation = Evaluation(experiment, bench, arguments.out, planning=True, **given)
             planned = evaluation.spending(depth=arguments.depth, n_queries=arguments.queries)

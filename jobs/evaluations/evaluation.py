@@ -29,7 +29,7 @@ from jobs.runs.stage_order import steps_until
 from jobs.runs.unscored import unranked, unscored
 from jobs.spending.plan import Scale, keep_plan, spending_plan
 from jobs.spending.prepay import prepay_stage
-from jobs.stages.accounts import Means
+from jobs.stages.accounts import Means, StageReport
 from jobs.stages.cluster import Cluster
 from jobs.stages.items import Given
 from jobs.stages.operators import streams_of
@@ -62,6 +62,7 @@ class Evaluation:
         goes_on: bool = False,  # what the command did before is part of its call, as with a further order of documents
         vectors: Vectors | None = None,  # kept beside the benchmark; None: there are none
         heartbeat: Heartbeat | None = None,  # tells other processes how far the command is
+        synthesized: Sequence[StageReport] = (),  # what the command did for the benchmark before
     ) -> None:
         served: dict[str, Any] = {}
         if not planning:
@@ -90,6 +91,8 @@ class Evaluation:
         for stage in () if planning else self.plan.stages:
             if stage.resources is not None and stage.resources.gpus:
                 cluster.check_gpus(stage.resources.gpus, stage.name)
+        for report in synthesized:
+            self.record.note(report, final=True)
 
     def through(self, until: str) -> dict[str, Any]:
         """Do the steps up to and with *until*; return the results if that is the report, else the run's record."""
@@ -177,6 +180,7 @@ def evaluate(
     until: str = REPORT,  # the last stage to do
     vectors: Vectors | None = None,  # kept beside the benchmark; None: there are none
     heartbeat: Heartbeat | None = None,  # tells other processes how far the command is
+    synthesized: Sequence[StageReport] = (),  # what the command did for the benchmark before
 ) -> dict[str, Any]:
     """
     Return the results of an experiment; with an earlier *until*, the run's record.
@@ -188,7 +192,7 @@ def evaluate(
     """
     given: dict[str, Any] = {"cluster": cluster, "calling": calling, "limit": limit, "vectors": vectors}
     given["heartbeat"] = heartbeat
-    evaluation = Evaluation(experiment, bench_url, out_url, **given)
+    evaluation = Evaluation(experiment, bench_url, out_url, **given, synthesized=synthesized)
     say_what_is_redone(evaluation.run, evaluation.plan, evaluation.record.content)
     forget_passing_failures(evaluation.run, evaluation.plan)
     found = evaluation.through(until)
@@ -210,18 +214,23 @@ def evaluate(
     return {"run": found, "unscored": told, "retrieval": retrieval, "rankings_told": judged}
 
 
-def benchmark_url(experiment: Experiment, named: str | None, out_url: str) -> str:
+def benchmark_of(
+    experiment: Experiment,
+    named: str | None,
+    out_url: str,
+    cluster: Cluster | None,  # makes one; None: this process does, and says nothing
+) -> tuple[str, list[StageReport]]:
     """
-    Return the benchmark of the command line, else of the configuration, else one made as it says in the run's folder.
+    Return the benchmark of the command line, else of the configuration, else one made as it says in the run's folder;
+    and what was done to make it.
 
     Raises:
         UsageError: None of the three, or the run's folder holds a run of another configuration.
     """
     if named or experiment.benchmark:
-        return str(named or experiment.benchmark)
+        return str(named or experiment.benchmark), []
     if experiment.synthesize is None:
         raise UsageError(f"configuration {experiment.name!r} names no benchmark; name one with --bench")
     check_goes_on(Folder(out_url), experiment)  # before the benchmark is written into it
     url = f"{out_url.rstrip('/')}/benchmark"
-    load("jobs.synthesis.haystacks:generate", folder=None)(experiment.synthesize, url)  # an annex
-    return url
+    return url, load("jobs.synthesis.haystacks:generate", folder=None)(experiment.synthesize, url, cluster)  # an annex

@@ -117,18 +117,16 @@ def _command(record: Mapping[str, Any], heard: Heard, now: float) -> dict[str, A
 def _stages(
     run: Folder, record: Mapping[str, Any], heard: Heard | None, last: Sequence[Heard], now: float
 ) -> list[dict[str, Any]]:
-    """Return the stages that the record or a command knows, in the order of the command."""
+    """Return the stages that the record or a command knows, in the order of the command, behind its benchmark's."""
     recorded: dict[str, Any] = {
         stage["name"]: {**stage, "unit": None, "done": stage["pieces"] + stage["pieces_untold"]}
         for stage in record.get("stages") or []
     }
     told = {stage["name"]: stage for stage in (last[0]["stages"] if last else [])}
-    failures = _failures(run)
+    failures, under_way = _failures(run), heard["now"] if heard else {}
     return [
-        _stage(
-            {"done": 0, **recorded.get(name, {}), **told.get(name, {})}, failures, heard["now"] if heard else {}, now
-        )
-        for name in dict.fromkeys([*told, *recorded])
+        _stage({"done": 0, **recorded.get(name, {}), **told.get(name, {})}, failures, under_way, now)
+        for name in sorted(dict.fromkeys([*told, *recorded]), key=lambda name: name != "synthesize")
     ]
 
 

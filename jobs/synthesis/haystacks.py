@@ -26,6 +26,7 @@ from actors.synthesis.models import SynthesisModels, open_models
 from jobs.command.calling import Calling, ledger_beside, open_rows
 from jobs.configs import read_yaml, validated
 from jobs.files.write_benchmark import Manifest, same_or_refuse, write_benchmark
+from jobs.stages.accounts import Note, StageReport
 from jobs.stages.cluster import Cluster
 from jobs.stages.runner import run_stage
 from jobs.stages.stations import PlainStage, Task
@@ -48,7 +49,6 @@ from longform.synthesis.grammar.haystack import (
     write_haystack,
 )
 from longform.synthesis.grammar.passages import (
-    PassageJob,
     Stating,
     Tried,
     passage_jobs,
@@ -113,20 +113,14 @@ async def with_prose(
         wanted = passage_jobs(composed, index)
         jobs = [job for job in wanted if job is not None]
         tried = await models.carry_out(write_passages(jobs, tries=prose.tries, stating=stating))
-        found = iter(tried)
-        return [None if job is None else _parts(next(found), job) for job in wanted], tried
+        written = zip(tried, jobs, strict=True)
+        parts = (None if one.text is None else passage_parts(one.text, job) for one, job in written)
+        return [None if job is None else next(parts) for job in wanted], tried
 
     found = await asyncio.gather(*(document(index) for index in range(len(composed.documents))))
-    told: dict[str, JsonValue] = {
-        "model": prose.chat.model,
-        "tries": prose.tries,
-        **prose_counts(tried for _, tried in found),
-    }
+    told: dict[str, JsonValue] = {"model": prose.chat.model, "tries": prose.tries}
+    told |= prose_counts(tried for _, tried in found)
     return finished_haystack(composed, [parts for parts, _ in found], prose=told)
-
-
-def _parts(tried: Tried, job: PassageJob) -> Parts | None:
-    return None if tried.text is None else passage_parts(tried.text, job)
 
 
 def offline_stating() -> Stating:
@@ -174,14 +168,17 @@ def read_config(name: str, changes: Sequence[str] = ()) -> HaystackSettings:
     return validated(HaystackSettings, read_yaml(name, folder="configs/benchmarks"), changes, where=name)
 
 
-def generate(name: str, out_url: str) -> None:
+def generate(name: str, out_url: str, cluster: Cluster | None) -> list[StageReport]:
     """
-    Make the benchmark of the configuration *name*; a run that makes its own opens this by its import path.
+    Return what was done to make the benchmark *name*; a run that makes its own opens this by its import path.
 
     Raises:
         UsageError: There is no such configuration, or it cannot be met.
     """
-    make_benchmark(read_config(name), out_url)
+    config, done = read_config(name), dict[str, StageReport]()
+    synthesize(config, out_url, cluster=cluster, note=lambda report, **_: done.update({report.name: report}))
+    make_benchmark(config, out_url, cluster=cluster if cluster and wants_workers(config, cluster) else None)
+    return list(done.values())
 
 
 def make_benchmark(
@@ -196,7 +193,12 @@ def make_benchmark(
 
 
 def synthesize(
-    config: HaystackSettings, out_url: str, *, cluster: Cluster | None = None, calling: Calling | None = None
+    config: HaystackSettings,
+    out_url: str,
+    *,
+    cluster: Cluster | None = None,
+    calling: Calling | None = None,
+    note: Note | None = None,
 ) -> Manifest:
     """
     Return the manifest of the benchmark now at *out_url*, a folder or s3:// URL: its tables, and the planted
@@ -218,7 +220,7 @@ def synthesize(
             check_chat(chat)
         calling.check_prices(chats_of(config))
     try:
-        made = _made(config, work, cluster, calling)
+        made = _made(config, work, cluster, calling, note)
         manifest = write_benchmark(out_url, _haystacks(made, folder), sources=_sources(config))
     except BaseException as error:
         if not folder.has(MANIFEST):
@@ -259,15 +261,17 @@ def _haystacks(made: Iterator[HaystackRow], folder: Folder) -> Iterator[Haystack
         yield HaystackRows(**json.loads(row["rows"] or ""))
 
 
-def _made(config: HaystackSettings, work: Folder, cluster: Cluster | None, calling: Calling) -> Iterator[HaystackRow]:
+def _made(
+    config: HaystackSettings, work: Folder, cluster: Cluster | None, calling: Calling, note: Note
+) -> Iterator[HaystackRow]:
     """Yield the rows of `haystacks` in the configuration's order, made when the first is taken."""
     tasks = _tasks(config)
     done = work.locate(_TABLE)
     todo = [task for task in tasks if task.work_ids[0] not in done]
     writer, asks = partial(haystack_worker, config), bool(chats_of(config))
+    here = Cluster(address=None, workers=0) if cluster is None else cluster
     if todo and asks:
-        if cluster is not None:
-            cluster.start_for_calls()
+        here.start_for_calls()
         calling.start()
     stage = PlainStage(
         name="synthesize",
@@ -278,10 +282,8 @@ def _made(config: HaystackSettings, work: Folder, cluster: Cluster | None, calli
         unit="haystacks",
         slots=max([1, *map(open_rows, chats_of(config))]),
     )
-    here = Cluster(address=None, workers=0) if cluster is None else cluster
-    run_stage(
-        work, stage, len(tasks), todo, cluster=here, notice=calling.notice, log=StringIO() if cluster is None else None
-    )
+    log = StringIO() if cluster is None else None
+    run_stage(work, stage, len(tasks), todo, cluster=here, note=note, notice=calling.notice, log=log)
     haystacks = work.snapshot(_TABLE)
     for task in tasks:
         (row,) = haystacks.read(work_ids=task.work_ids).to_pylist()
@@ -291,9 +293,7 @@ def _made(config: HaystackSettings, work: Folder, cluster: Cluster | None, calli
 def _tasks(config: HaystackSettings) -> list[Task]:
     sources = _sources(config)
     ids = [content_key("haystacks", sources, number) for number in range(len(list(config.planned())))]
-    return [
-        Task(work_ids=(work_id,), payload={"work_id": work_id, "number": number}) for number, work_id in enumerate(ids)
-    ]
+    return [Task(work_ids=(one,), payload={"work_id": one, "number": number}) for number, one in enumerate(ids)]
 
 
 def chats_of(config: HaystackSettings) -> list[ChatSettings]:

@@ -11,7 +11,7 @@ from longform.results.results import Results
 from longform.tables.table import Axes, Column, Table, Value
 
 ANCHOR = "ran"
-_TOLD = "The last command that did work. Operators work at once, each on what the one before has just finished."
+_TOLD = "The last command that did work. Operators of a stream work at once, each on what the one before has finished."
 _COLUMNS = (
     Column("stage"),
     Column("operator", told="the stages that its actors perform"),
@@ -39,17 +39,19 @@ def flow_tables(results: Results) -> list[Table]:
     last = max(timed, key=lambda one: float(one[1]["ended_at"]))[1]["command"]
     own = [(name, one) for name, one in timed if one["command"] == last]
     first = min(float(one["began_at"]) for _, one in own)
-    operators = list(dict.fromkeys(str(one["operator"]) for _, one in own))
-    rows = [_row(name, one, first, operators) for name, one in own]
+    ends: dict[str, float] = {}
+    for _, one in own:
+        ends[one["operator"]] = max(one["ended_at"], ends.get(one["operator"], 0))
+    rows = [_row(name, one, first, ends) for name, one in own]
     plot = Axes("change", x="begins", y="stage", to="ends")
     return [Table("flow", _COLUMNS, rows, told=_TOLD, key=["stage"], plot=plot)]
 
 
-def _row(stage: str, work: Mapping[str, Any], first: float, operators: list[str]) -> dict[str, Value]:
+def _row(stage: str, work: Mapping[str, Any], first: float, last: Mapping[str, float]) -> dict[str, Value]:
     begins, ends, at_work = work["began_at"] - first, work["ended_at"] - first, float(work["seconds"])
     waited = max(0.0, ends - begins - at_work)
-    before = operators.index(work["operator"]) - 1
-    waits = before >= 0 and waited > _WAITED * (ends - begins)
+    before = list(last)[: list(last).index(work["operator"])]
+    waits = before and last[before[-1]] > work["began_at"] and waited > _WAITED * (ends - begins)
     return {
         "stage": stage,
         "operator": work["operator"],
@@ -61,7 +63,7 @@ def _row(stage: str, work: Mapping[str, Any], first: float, operators: list[str]
         "at_work": at_work,
         "a_second": work["rows"] / at_work if at_work > _SHORT_S else None,
         "waited": waited,
-        "waited_for": operators[before] if waits else None,
+        "waited_for": before[-1] if waits else None,
     }
 
 
