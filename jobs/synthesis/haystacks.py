@@ -262,7 +262,7 @@ def _haystacks(made: Iterator[HaystackRow], folder: Folder) -> Iterator[Haystack
 
 
 def _made(
-    config: HaystackSettings, work: Folder, cluster: Cluster | None, calling: Calling, note: Note
+    config: HaystackSettings, work: Folder, cluster: Cluster | None, calling: Calling, note: Note | None
 ) -> Iterator[HaystackRow]:
     """Yield the rows of `haystacks` in the configuration's order, made when the first is taken."""
     tasks = _tasks(config)
