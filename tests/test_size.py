@@ -33,12 +33,12 @@ ROOMS = {
     ),
     "new since the house: stages as one stream of operators, the page on how a run ran": Room(
         7,
-        1_130,
+        1_118,
         "jobs/stages/parcels.py jobs/stages/operators.py jobs/stages/stations.py jobs/stages/on_ray.py"
         " jobs/stages/inbox.py jobs/stages/accounts.py longform/report/how_it_ran.py",
     ),
     "laboratory": Room(14, 2_496, "lab/*"),
-    "synthesis": Room(50, 9_413, "longform/synthesis/* jobs/synthesis/* jobs/synthesize*.py actors/synthesis/*"),
+    "synthesis": Room(50, 9_394, "longform/synthesis/* jobs/synthesis/* jobs/synthesize*.py actors/synthesis/*"),
     "serve": Room(23, 3_484, "serve/*"),
     "rehearsal": Room(15, 2_233, "longform/rehearsal/* actors/rehearsal/*"),
     "evidence as frames": Room(6, 644, "longform/evidence/* actors/surface/folders.py"),
@@ -47,31 +47,31 @@ ROOMS = {
     "studies": Room(22, 4_150, "longform/studies/*"),
     "results, report and the verbs that read": Room(
         82,
-        14_441,
+        14_436,
         "longform/results/* longform/report/* jobs/results/* actors/studies.py jobs/compar*.py jobs/gate.py"
         " jobs/correct.py jobs/export.py jobs/status.py jobs/report.py jobs/plan_sample.py",
     ),
     "judges, cards, calibration, sheets": Room(
-        52, 9_234, "longform/judges/* actors/judges/* jobs/calibration/* jobs/calibrate.py jobs/annotate.py"
+        52, 9_230, "longform/judges/* actors/judges/* jobs/calibration/* jobs/calibrate.py jobs/annotate.py"
     ),
     "chat, quota, ledger, spending": Room(
         64,
-        9_153,
+        9_150,
         "longform/chat/* longform/quota/* actors/chat/* actors/ledger/* jobs/spending/* longform/spending.py"
         " jobs/ledger.py jobs/command/calling.py jobs/probe.py",
     ),
     "stages, runs, evaluate, judge, replay, cluster": Room(
-        47,
-        6_583,
+        45,
+        6_412,
         "jobs/stages/* jobs/runs/* jobs/evaluat*.py jobs/judge.py jobs/replay.py jobs/aggregate.py",
     ),
-    "formats, ingest": Room(37, 6_443, "longform/formats/* jobs/ingest.py jobs/files/*"),
-    "metrics, statistics, measures": Room(22, 3_296, "longform/metrics/* longform/measures.py actors/measures.py"),
+    "formats, ingest": Room(37, 6_442, "longform/formats/* jobs/ingest.py jobs/files/*"),
+    "metrics, statistics, measures": Room(22, 3_295, "longform/metrics/* longform/measures.py actors/measures.py"),
     "settings, other verbs, presets": Room(32, 4_909, "longform/settings/* jobs/*"),
     "summaries, support, repair, text": Room(
         36, 4_880, "longform/summaries/* longform/support/* longform/repair/* longform/text/* actors/summarizers/*"
     ),
-    "retrieval, local models, storage, surface, the rest": Room(66, 9_105, "*"),
+    "retrieval, local models, storage, surface, the rest": Room(66, 9_104, "*"),
 }
 
 
