@@ -215,15 +215,18 @@ class Accounts:
         Raise the error that the stream ends with, if it does.
 
         Raises:
-            StageError: Work failed by its own fault.
+            StageError: Work failed by its own fault, or no receipt tells of some.
             BudgetReachedError: The command may not spend what is left to do.
             ServerGoneError: No call of a model can succeed.
         """
         errors = [error for account in self.of.values() if (error := _error_of(account)) is not None]
         for kind in (ServerGoneError, StageError, BudgetReachedError):
-            for error in errors:
-                if isinstance(error, kind):
-                    raise error
+            for error in (one for one in errors if isinstance(one, kind)):
+                raise error
+        for account in self.of.values():
+            if lost := account.todo - account.done:
+                told = f"{account.stage.name}: {lost:,} of {account.todo:,} {account.stage.unit} were not made"
+                raise StageError(f"{told}, and nothing says why; the same command makes them")
 
 
 def _error_of(account: Account) -> LongformError | None:

@@ -32,9 +32,13 @@ class _Actor:
 
     def __init__(self, run: Folder, operator: Operator[Any], behind: Operator[Any] | None, desk: Any) -> None:
         self._operator, self._behind, self._desk = operator, behind, desk
+        self._last: Any = None  # receipt on its way; those before it have come when it has
         before, worker = TEXTS_READ.count, f"{this_host()}-{os.getpid()}"
         TEXTS_READ.report_to(lambda count: desk.has_read.remote(worker, count - before))
-        self._station = operator.open(run, desk.put.remote)
+        self._station = operator.open(run, self._tell)
+
+    def _tell(self, receipt: TaskReceipt) -> None:
+        self._last = self._desk.put.remote(receipt)
 
     def _passed_on(self, members: Sequence[Any]) -> pa.Table:
         if self._behind is None:
@@ -48,6 +52,10 @@ class ComputingActor(_Actor):
     def __call__(self, block: pa.Table) -> pa.Table:
         members = self._operator.received(block)
         self._station.compute(members)
+        if self._last is not None:
+            import ray
+
+            ray.get(self._last)
         return self._passed_on(members)
 
 
@@ -57,6 +65,8 @@ class WaitingActor(_Actor):
     async def __call__(self, block: pa.Table) -> pa.Table:
         members = self._operator.received(block)
         await self._station.wait(members)
+        if self._last is not None:
+            await self._last
         return self._passed_on(members)
 
 
@@ -66,8 +76,10 @@ def on_ray(
     """Yield the receipts of a chain as they come into *inbox*."""
     cluster.start()
     import ray
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-    desk: Any = ray.remote(num_cpus=0, max_restarts=0)(Desk).remote()
+    here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+    desk: Any = ray.remote(num_cpus=0, scheduling_strategy=here)(Desk).remote()
     inbox.at(desk)
     with _stream(run, chain, blocks, cluster, desk) as over:
         while True:

@@ -359,16 +359,53 @@ class Judges(Stage[Named]):
 
 
 def judged(
-    folder: Path, write: Callable[[str], Awaitable[None]], judge: Callable[[str], None], *, waits: bool
+    folder: Path,
+    write: Callable[[str], Awaitable[None]],
+    judge: Callable[[str], None],
+    *,
+    waits: bool,
+    cluster: Cluster = HERE,
+    stages: slice = slice(None),
 ) -> Folder:
-    """Write a summary of each of two queries, and judge it, in one stream."""
+    """Write a summary of each of two queries, and judge it, in one stream of these *stages*."""
     run = Folder(str(folder))
     run.write_json("benchmark.json", {"dataset_hash": "d"})
     rows = [{"query_id": query, "haystack_id": query, "text": "?"} for query in ("first", "second")]
     run.commit("queries", [run.write_part("queries", rows, work_ids=["h"])])
     plan = Plan([Writes(run=run.url, write=write), Judges(run=run.url, judge=judge, waits=waits)], Benchmark(run.url))
-    run_stages(run, plan, plan.stages, Means(HERE, log=io.StringIO()))
+    run_stages(run, plan, plan.stages[stages], Means(cluster, log=io.StringIO()))
     return run
+
+
+async def at_once(_: str) -> None:
+    """Write without waiting."""
+
+
+def test_operators_that_find_no_room_together_run_one_after_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[list[str]] = []
+
+    def elsewhere(
+        run: Folder, chain: Sequence[Operator[Any]], blocks: Blocks, cluster: Cluster, _inbox: Inbox
+    ) -> Iterator[TaskReceipt]:
+        sent.append([one.name for one in chain])
+        return receipts(run, chain, blocks, Place(cluster, here=True))
+
+    monkeypatch.setattr(engines, "on_ray", elsewhere)
+    monkeypatch.setattr(Cluster, "start", lambda _: None)
+    for name, fits, chains in (("all", True, [["write", "judge"]]), ("one", False, [["write"], ["judge"]])):
+        monkeypatch.setattr("jobs.stages.runner.fits", lambda *_, fits=fits: fits)
+        sent.clear()
+        cluster = Cluster(address=None, workers=2)
+        run = judged(tmp_path / name, at_once, lambda _: None, waits=False, cluster=cluster)
+        assert sent == chains
+        assert run.read("verdicts").num_rows == 2
+
+
+def test_a_stream_whose_sources_nobody_has_made_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="judge reads 2 pieces of summaries, 2 are not there; do the stages before"):
+        judged(tmp_path, at_once, lambda _: None, waits=True, stages=slice(1, None))
 
 
 @pytest.mark.timeout(60)

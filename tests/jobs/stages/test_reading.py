@@ -14,6 +14,7 @@ import pytest
 from actors.local_models.text_model import TEXTS_READ, TextsRead
 from actors.storage.folder import Folder
 from jobs.stages import progress
+from jobs.stages.accounts import StageError
 from jobs.stages.cluster import Cluster
 from jobs.stages.engines import Place
 from jobs.stages.items import Row
@@ -83,9 +84,9 @@ def test_what_workers_have_read_is_added(tmp_path: Path, monkeypatch: pytest.Mon
         return iter(())
 
     monkeypatch.setattr("jobs.stages.runner.receipts", workers)
-    run_stage(
-        Folder(str(tmp_path)), of_audits(reading), 1, [task(1)], cluster=Cluster(address=None, workers=2), log=log
-    )
+    cluster = Cluster(address=None, workers=2)
+    with pytest.raises(StageError, match="1 of 1 rows were not made, and nothing says why"):
+        run_stage(Folder(str(tmp_path)), of_audits(reading), 1, [task(1)], cluster=cluster, log=log)
 
 
 def test_a_worker_tells_the_desk_what_it_has_read_of_this_stage(tmp_path: Path) -> None:
