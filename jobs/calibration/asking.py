@@ -12,6 +12,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from actors.chat.model import CallContext
 from actors.chat.opening import Asking, check_chat
 from actors.judges.backend import judged_rows
@@ -57,8 +59,14 @@ def ask(calibration: Calibration, *, run: Folder, cluster: Cluster, calling: Cal
         run_stage(run, stage, len(pieces[name]), tasks, cluster=cluster, notice=calling.notice, here=here or None)
 
 
+_PIECE = TypeAdapter(Piece)
+
+
 def _task(pieces: Sequence[Piece]) -> Task:
-    return Task(work_ids=tuple(one.work_id for one in pieces), payload={"pieces": [one._asdict() for one in pieces]})
+    return Task(
+        work_ids=tuple(one.work_id for one in pieces),
+        payload={"pieces": [_PIECE.dump_json(one).decode() for one in pieces]},
+    )
 
 
 def _stage(calibration: Calibration, judge: Judge, calling: Calling, *, threads: int) -> PlainStage:
@@ -95,7 +103,7 @@ def _worker(
     read, backend = labelled.reader(judge.kind, threads), judge.open(context, threads)
 
     async def work(payload: Mapping[str, Any]) -> list[VerdictRow]:
-        return await judged_rows(judge, backend, [read(Piece(**piece)) for piece in payload["pieces"]])
+        return await judged_rows(judge, backend, [read(_PIECE.validate_json(one)) for one in payload["pieces"]])
 
     return work
 

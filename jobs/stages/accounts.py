@@ -89,9 +89,9 @@ class Account:
     wanted: int
     todo: int
     operator: str
-    done: int = 0
     committed: int = 0
     rows: int = 0
+    made: set[str] = field(default_factory=set)  # work ids; what a lost worker did is done by another again
     spans: list[tuple[float, float]] = field(default_factory=list)  # in which it was at work, in order
     actors: set[str] = field(default_factory=set)
     failures: list[_Failure] = field(default_factory=list)
@@ -101,8 +101,10 @@ class Account:
         self.actors.add(receipt["worker"])
         if receipt["error"]:
             self.failures.append(_Failure(receipt["error"], receipt["words"], len(receipt["work_ids"])))
-        else:
-            self.done += len(receipt["work_ids"])
+
+    @property
+    def done(self) -> int:
+        return len(self.made)
 
     def report(self, workers: int) -> StageReport:
         """Count what is committed, and not what waits for it."""
@@ -161,13 +163,13 @@ class Accounts:
     def _counted(self, receipt: TaskReceipt) -> Account:
         account = self.of[receipt["stage"]]
         account.take(receipt)
-        if not receipt["error"]:
-            part = Part(path=receipt["path"], rows=receipt["rows"], work_ids=tuple(receipt["work_ids"]))
+        new = () if receipt["error"] else tuple(one for one in receipt["work_ids"] if one not in account.made)
+        if new:
+            account.made.update(new)
+            part = Part(path=receipt["path"], rows=receipt["rows"], work_ids=new)
             self._waiting.setdefault(account.stage.table, []).append((account, part))
             self._pulse(account)
-            self._progress.step(
-                account.stage.name, len(part.work_ids), since=account.spans[0][0], where=self._place.words
-            )
+            self._progress.step(account.stage.name, len(new), since=account.spans[0][0], where=self._place.words)
         return account
 
     def _is_due(self, account: Account) -> bool:

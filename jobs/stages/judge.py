@@ -20,7 +20,7 @@ from actors.storage.benchmark import Benchmark
 from jobs.stages.items import Given, Item, RowPlace, Source, SourceReader
 from jobs.stages.judged_texts import CheckedHaystack, SummaryToJudge, checked_summary, judged_summary, texts_of
 from jobs.stages.split import UnitsOf
-from jobs.stages.stage import OfQuery, Plan, Plans, Site, Stage, Works
+from jobs.stages.stage import OPEN_A_REQUEST, OfQuery, Plan, Plans, Site, Stage, Works
 from longform.chat.asking import Asks
 from longform.judges.kind import Kind
 from longform.judges.matrix import CITED_FIRST_VERSION, JudgedText
@@ -140,7 +140,8 @@ class AskJudge(JudgeStage):
 
     @property
     def slots(self) -> int:
-        return super().slots if self.settings.requests_at_once is None else self.settings.requests_at_once
+        n = self.settings.requests_at_once
+        return super().slots if n is None else OPEN_A_REQUEST * n
 
     @property
     def embeds(self) -> bool:

@@ -140,8 +140,9 @@ def _begun(run: Folder, chain: Sequence[Operator[Any]], blocks: Blocks, cluster:
             compute=_pool(operator, cluster, n_blocks=len(blocks)),
             **wants,
         )
-    bundles, _, executor = dataset._execute_to_iterator(capture_executor=False)  # noqa: SLF001  # no public name ends it
-    return executor, bundles
+    # No public name ends an execution, and those that begin one wait for the first block to be through the chain.
+    executor = dataset._create_executor()  # noqa: SLF001
+    return executor, dataset._build_bundle_iterator(executor)  # noqa: SLF001
 
 
 def _pool(operator: Operator[Any], cluster: Cluster, *, n_blocks: int) -> Any:

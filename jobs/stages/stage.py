@@ -28,6 +28,9 @@ from longform.rows import TableRow
 from longform.settings.chat import ChatSettings
 from longform.settings.strict import ResourcesSettings
 
+OPEN_A_REQUEST = 8
+"""Tasks that are open for each request to a server of models: what a worker holds back is stated to the server."""
+
 Other = TypeVar("Other")
 
 Works = Worker[Sequence[Given[Key]]]

@@ -109,6 +109,11 @@ class MayAskSettings(PartSettings):
         return getattr(self, "chat", None)
 
     @property
+    def requests_at_once(self) -> int | None:
+        """The requests that a worker has in flight to a server of models; None: it asks none."""
+        return getattr(self, "in_flight", getattr(self, "concurrency", None))
+
+    @property
     def prompt_name(self) -> str | None:
         """The prompt that it asks with; None: it has none, or several."""
         return getattr(self, "prompt", None)

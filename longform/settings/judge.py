@@ -160,11 +160,6 @@ class AnyJudgeSettings(CodeSettings, MayAskSettings):
         return self._kind
 
     @property
-    def requests_at_once(self) -> int | None:
-        """The requests that a worker has in flight to a server; None: no server judges."""
-        return getattr(self, "concurrency", None)
-
-    @property
     def server_url(self) -> str | None:
         """The URL of the server that judges; None: no server does."""
         return getattr(self, "url", None)
