@@ -33,7 +33,7 @@ ROOMS = {
     ),
     "new since the house: stages as one stream of operators, the page on how a run ran": Room(
         7,
-        1_133,
+        1_136,
         "jobs/stages/parcels.py jobs/stages/operators.py jobs/stages/stations.py jobs/stages/on_ray.py"
         " jobs/stages/inbox.py jobs/stages/accounts.py longform/report/how_it_ran.py",
     ),
@@ -52,7 +52,7 @@ ROOMS = {
         " jobs/correct.py jobs/export.py jobs/status.py jobs/report.py jobs/plan_sample.py",
     ),
     "judges, cards, calibration, sheets": Room(
-        52, 9_230, "longform/judges/* actors/judges/* jobs/calibration/* jobs/calibrate.py jobs/annotate.py"
+        52, 9_238, "longform/judges/* actors/judges/* jobs/calibration/* jobs/calibrate.py jobs/annotate.py"
     ),
     "chat, quota, ledger, spending": Room(
         64,
@@ -62,7 +62,7 @@ ROOMS = {
     ),
     "stages, runs, evaluate, judge, replay, cluster": Room(
         45,
-        6_412,
+        6_425,
         "jobs/stages/* jobs/runs/* jobs/evaluat*.py jobs/judge.py jobs/replay.py jobs/aggregate.py",
     ),
     "formats, ingest": Room(37, 6_442, "longform/formats/* jobs/ingest.py jobs/files/*"),
