@@ -71,7 +71,7 @@ ROOMS = {
     "summaries, support, repair, text": Room(
         36, 4_880, "longform/summaries/* longform/support/* longform/repair/* longform/text/* actors/summarizers/*"
     ),
-    "retrieval, local models, storage, surface, the rest": Room(66, 9_104, "*"),
+    "retrieval, local models, storage, surface, the rest": Room(66, 9_105, "*"),
 }
 
 

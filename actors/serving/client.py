@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 _PASSING = frozenset({429, 500, 502, 503, 504})
 """Statuses after which another try may succeed; Serve answers 500 when a replica dies under a request."""
 
+_COMPANY_S = 0.25  # a worker's first calls come one by one as it begins
 _REFUSED = 429
 _FIRST_WAIT_S = 0.5
 _DOUBLINGS = 10  # of it; beyond, any cap is reached
@@ -163,7 +164,7 @@ class ServedClient:
     async def _asked(self, path: str, body: Mapping[str, Json]) -> Any:
         self._open += 1
         try:
-            await asyncio.sleep(0)  # so that those that come together are counted
+            await asyncio.sleep(_COMPANY_S if self._places is None else 0)  # those that come together are counted
             async with self._free():
                 return await self._tried(path, body)
         finally:

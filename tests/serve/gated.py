@@ -18,7 +18,9 @@ COVERAGE = {"kind": "offline", "calibration": "people"}
 
 
 class _Gated:
-    """Waits in each batch but the first: a caller states what it holds back with each request, so with the second."""
+    """Waits in each batch behind the first few *free* ones."""
+
+    free = 0
 
     def __init__(self, worker: Any, gate: str) -> None:
         self._worker, self._gate, self._n = worker, Path(gate), 0
@@ -26,7 +28,7 @@ class _Gated:
 
     def run(self, units: list[Any]) -> list[Work]:
         self._n += 1
-        if self._n > 1:
+        if self._n > self.free:
             until(self._gate.exists, f"{self._gate} was put there")
         done: list[Work] = self._worker.run(units)
         return done
@@ -43,7 +45,9 @@ class GatedJudge(_Gated):
 
 
 class GatedReranker(_Gated):
-    """The reranker by cosines."""
+    """The reranker by cosines: a caller has one request a query, and states what it holds back with the second."""
+
+    free = 1
 
     def __init__(self, name: str, *, threads: int, gate: str) -> None:
         super().__init__(CosineWorker(name, ServedCosine(kind="cosine", model=MINILM), threads=threads), gate)

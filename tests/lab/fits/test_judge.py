@@ -22,7 +22,7 @@ from lab.fits.judge_examples import (
 )
 from longform.errors import LongformError
 from longform.judges.card_columns import Reach
-from longform.judges.coverage_model import WORDS, Evidence, JudgeModel
+from longform.judges.coverage_model import WORDS, Evidence, JudgeModel, answer_of
 from longform.judges.offline_coverage import shipped_judge
 from longform.keys import content_key
 from longform.records import Target
@@ -89,7 +89,7 @@ def test_damaged_copies_do_not_move_the_ordinal_model() -> None:
 def test_cuts_give_the_answers_the_shares_of_the_labels() -> None:
     model = fit(EXAMPLES)
     released = [e for e in EXAMPLES if e.damage is None]
-    answers = [model.answer(score) for score in model.scores([e.evidence for e in released]).tolist()]
+    answers = [answer_of(score, model.cuts) for score in model.scores([e.evidence for e in released]).tolist()]
     for answer, label in (("none", 0.0), ("partial", 0.5), ("full", 1.0)):
         expected = sum(e.label == label for e in released)
         assert answers.count(answer) == pytest.approx(expected, abs=1)
