@@ -1,4 +1,4 @@
-"""`longform evaluate` asks served models, and rerankers get a second replica while it holds requests back, no longer."""
+"""`longform evaluate` asks served models: a reranker gets a second replica while requests are held back, no longer."""
 
 from __future__ import annotations
 
