@@ -117,7 +117,7 @@ def _command(record: Mapping[str, Any], heard: Heard, now: float) -> dict[str, A
 def _stages(
     run: Folder, record: Mapping[str, Any], heard: Heard | None, last: Sequence[Heard], now: float
 ) -> list[dict[str, Any]]:
-    """Return the stages that the record or a command knows, in the order of the command, behind its benchmark's."""
+    """Return the stages that the record or a command knows, behind those that the record alone knows."""
     recorded: dict[str, Any] = {
         stage["name"]: {**stage, "unit": None, "done": stage["pieces"] + stage["pieces_untold"]}
         for stage in record.get("stages") or []
@@ -126,7 +126,7 @@ def _stages(
     failures, under_way = _failures(run), heard["now"] if heard else {}
     return [
         _stage({"done": 0, **recorded.get(name, {}), **told.get(name, {})}, failures, under_way, now)
-        for name in sorted(dict.fromkeys([*told, *recorded]), key=lambda name: name != "synthesize")
+        for name in dict.fromkeys([*(one for one in recorded if one not in told), *told])
     ]
 
 

@@ -20,7 +20,7 @@ from actors.storage.benchmark import Benchmark
 from jobs.stages.items import Given, Item, RowPlace, Source, SourceReader
 from jobs.stages.judged_texts import CheckedHaystack, SummaryToJudge, checked_summary, judged_summary, texts_of
 from jobs.stages.split import UnitsOf
-from jobs.stages.stage import OPEN_A_REQUEST, OfQuery, Plan, Plans, Site, Stage, Works
+from jobs.stages.stage import OfQuery, Plan, Plans, Site, Stage, Works
 from longform.chat.asking import Asks
 from longform.judges.kind import Kind
 from longform.judges.matrix import CITED_FIRST_VERSION, JudgedText
@@ -135,13 +135,8 @@ class AskJudge(JudgeStage):
         return self.kind.of_documents or self.settings.costs is not None
 
     @property
-    def asynchronous(self) -> bool:
-        return self.chat is not None or self.settings.requests_at_once is not None
-
-    @property
-    def slots(self) -> int:
-        n = self.settings.requests_at_once
-        return super().slots if n is None else OPEN_A_REQUEST * n
+    def requests_at_once(self) -> int | None:
+        return self.settings.requests_at_once
 
     @property
     def embeds(self) -> bool:

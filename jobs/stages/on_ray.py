@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 import threading
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ import pyarrow as pa
 from actors.ledger.entry import this_host
 from actors.local_models.text_model import TEXTS_READ
 from actors.storage.folder import Folder
+from actors.terminal import say
 from jobs.stages.cluster import Cluster
 from jobs.stages.inbox import Desk, Inbox
 from jobs.stages.operators import Operator
@@ -182,8 +184,12 @@ def _cpus(operator: Operator[Any], chain: Sequence[Operator[Any]], cluster: Clus
 
 
 def fits(chain: Sequence[Operator[Any]], cluster: Cluster) -> bool:
-    """Return whether all actors of a chain find room on the cluster, which runs: else nothing would stream."""
+    """Return whether the least actors of a chain find room on the cluster, which runs; if not, say so: none streams."""
     import ray
 
-    wanted = sum(_cpus(one, chain, cluster) for one in chain) * cluster.workers
-    return bool(wanted <= ray.cluster_resources().get("CPU", 0.0))
+    least = sum(_cpus(one, chain, cluster) * (cluster.workers if one.asynchronous else 1) for one in chain)
+    there = ray.cluster_resources().get("CPU", 0.0)
+    if least > there:
+        told = f"the cluster has {there:g} processors, and {len(chain)} operators at once ask for {least:g}"
+        say(f"{told}: they run one after the other", file=sys.stderr)
+    return bool(least <= there)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Generic, Self, TypeVar
 
 import pyarrow as pa
@@ -155,11 +156,8 @@ def operators_of(stages: Sequence[Stage[Any]]) -> list[OfParcels]:
             groups[-1].append(stage)
         else:
             groups.append([stage])
-    found = []
-    for place, group in enumerate(groups):
-        later = tuple(stage for behind in groups[place + 1 :] for stage in behind)
-        found.append(OfParcels(tuple(group), later))
-    return found
+    behind = [tuple(chain.from_iterable(groups[place:])) for place in range(1, len(groups) + 1)]
+    return [OfParcels(tuple(group), later) for group, later in zip(groups, behind, strict=True)]
 
 
 _PARTS = {"retrieve": 0, "rerank": 0, "pack": 0, "summarize": 1, "split": 1}  # all others judge and score

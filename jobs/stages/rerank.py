@@ -16,7 +16,7 @@ from actors.retrieval.reranker import Means, Ranking, Reranked, Reranker
 from actors.storage.benchmark import Benchmark
 from jobs.stages.items import WHOLE, Given, Item, Source, SourceReader
 from jobs.stages.retrieve import Ranked
-from jobs.stages.stage import OPEN_A_REQUEST, Plan, Plans, Site, Stage, Works
+from jobs.stages.stage import Plan, Plans, Site, Stage, Works
 from longform.chat.asking import Asks
 from longform.keys import content_key
 from longform.records import shown_query
@@ -63,13 +63,8 @@ class Rerank(Stage[Ranked]):
         return self.settings.asked_model
 
     @property
-    def asynchronous(self) -> bool:
-        return self.chat is not None or self.settings.requests_at_once is not None
-
-    @property
-    def slots(self) -> int:
-        n = self.settings.requests_at_once
-        return super().slots if n is None else OPEN_A_REQUEST * n
+    def requests_at_once(self) -> int | None:
+        return self.settings.requests_at_once
 
     @property
     def shares_documents(self) -> bool:

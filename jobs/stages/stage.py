@@ -28,8 +28,7 @@ from longform.rows import TableRow
 from longform.settings.chat import ChatSettings
 from longform.settings.strict import ResourcesSettings
 
-OPEN_A_REQUEST = 8
-"""Tasks that are open for each request to a server of models: what a worker holds back is stated to the server."""
+_OPEN_A_REQUEST = 8  # tasks, for each request to a server of models
 
 Other = TypeVar("Other")
 
@@ -99,6 +98,11 @@ class Stage(ABC, Generic[Key]):
         return None
 
     @property
+    def requests_at_once(self) -> int | None:
+        """The requests that a worker has in flight to a server of models; None: it asks none, or a chat model."""
+        return None
+
+    @property
     def holds_model(self) -> bool:
         """Return whether its worker is dear to make (weights, clients): then tasks are handed out one by one."""
         return self.chat is not None
@@ -106,7 +110,7 @@ class Stage(ABC, Generic[Key]):
     @property
     def asynchronous(self) -> bool:
         """Return whether its worker is a coroutine function that waits on a network."""
-        return self.chat is not None
+        return self.chat is not None or self.requests_at_once is not None
 
     @property
     def waits_for(self) -> str | None:
@@ -136,8 +140,10 @@ class Stage(ABC, Generic[Key]):
 
     @property
     def slots(self) -> int:
-        """Tasks an asynchronous worker holds open at once."""
-        return open_rows(self.chat) if self.chat else 1
+        """Tasks an asynchronous worker holds open at once: what it holds back is stated to a server of models."""
+        if self.chat:
+            return open_rows(self.chat)
+        return 1 if self.requests_at_once is None else _OPEN_A_REQUEST * self.requests_at_once
 
     @abstractmethod
     def items(self, plan: Plan) -> Sequence[Item[Key]]:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, TypeVar
 
 import pyarrow as pa
 
@@ -215,10 +215,6 @@ class PlainStage:
     asynchronous: bool = False
     slots: int = 32
     resources: ResourcesSettings | None = None
-
-    def on_cores(self, _cores: int) -> Self:
-        """Return the stage itself: its worker has one thread."""
-        return self
 
 
 class TaskStation(Station[Task]):

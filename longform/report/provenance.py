@@ -106,7 +106,7 @@ _STAGES = (
     Column("stage"),
     Column("rows", "count", unknown=_NOT_TOLD),
     Column("pieces", "count", told="what a stage makes at once and does not redo, as one ranking or one summary"),
-    Column("seconds", "number", told="of the commands' stages, not of processors", unknown=_NOT_TOLD),
+    Column("seconds", "number", told="in which some task of it was under way, of all commands", unknown=_NOT_TOLD),
     Column("workers", told="processes on Ray; 0: the command's own process", unknown=_NOT_TOLD),
     Column("calls", "count", told="of models, failed ones among them"),
     Column("commands", told="their numbers in the next table", unknown=_NOT_TOLD),

@@ -48,7 +48,7 @@ _QUANTITIES = (
     Column("input_tokens", "count", "tokens in", "with what a cache held"),
     Column("output_tokens", "count", "tokens out", "with what was hidden"),
     Column("usd", "usd", "dollars"),
-    Column("minutes", told="of the commands' stages, the start of their workers among them", unit="number", digits=1),
+    Column("minutes", told="in which the stages were at work, of all commands", unit="number", digits=1),
 )
 
 

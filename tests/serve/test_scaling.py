@@ -1,4 +1,4 @@
-"""`longform evaluate` asks served models: a reranker gets a second replica while requests are held back, no longer."""
+"""`longform evaluate` gives served judges and rerankers a second replica while it holds requests back, no longer."""
 
 from __future__ import annotations
 
@@ -150,13 +150,11 @@ def test_a_second_replica_comes_for_the_backlog_and_goes_after_it(
 ) -> None:
     run = tmp_path / "run"
     assert [n_running(name) for name in DEPLOYMENTS] == [1] * 4
-    rerankers = {name: gate for name, gate in gates.items() if name.startswith("rerankers")}
-    for name in gates.keys() - rerankers.keys():
-        gates[name].touch()
-    with opening(rerankers) as doubled:
+    with opening(gates) as doubled:
         named = ["--bench", bench, "--out", str(run), "--workers", "1", "--ray-address", "auto"]
-        assert evaluate([config(tmp_path, served), *named]) in (0, 3)
-    assert doubled == rerankers.keys()
+        for until_step in (["--until", "split"], []):  # the summaries come to the judges at once
+            assert evaluate([config(tmp_path, served), *named, *until_step]) in (0, 3)
+    assert doubled == set(DEPLOYMENTS)
 
     verdicts = Folder(str(run)).read("verdicts").to_pylist()
     of_judge = {
