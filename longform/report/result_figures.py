@@ -73,7 +73,7 @@ def _banded(results: Results, table: Table, plot: Axes, ids: Iterator[str]) -> I
         if value.value is not None and (start is not None or not plot.to):
             band = ", ".join(str(row.get(name)) for name in (plot.y, *more))
             band = f"{names.get(band, band)}{_series_mark(row, [plot.y])}"
-            series = ", ".join(_label(results, one, row.get(one)) for one in by) or column.head
+            series = ", ".join(_label(results, one, row.get(one)) for one in by) or ("" if plot.to else column.head)
             if series in bands.get(band, ()):  # no key tells the rows apart
                 band = f"{band}, row {place + 1}"
             apart_from_0 = value.low is not None and value.high is not None and (value.low > 0 or value.high < 0)
