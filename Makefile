@@ -47,6 +47,7 @@ cluster-test: install
 # The slow tier again and again, by hand: what happens once in twenty runs shows here.
 soak: install
 	LONGFORM_SOAK=20 $(BIN)/pytest -rP tests/jobs/test_killed.py tests/serve/http/test_schema_fuzz.py
+	$(BIN)/python -m tests.soak_kills --kills 100 --workers 1 2 4
 	LONGFORM_SOAK=20 $(BIN)/pytest $(PARALLEL) -m "not slow" tests/longform
 	for round in 1 2 3 4 5; do LONGFORM_SOAK=1 $(BIN)/pytest -q -m "slow or ray" || exit 1; done
 

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tests.compare_results import Number, numbers, numbers_apart, tables_of
-from tests.made.canonical import CANONICAL, RELEASED
+from tests.made.canonical import CANONICAL, RELEASED, Run
 from tests.made.store import PRODUCT, made, store
 
 
@@ -35,13 +35,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     names = json.loads(given.names.read_text()) if given.names else {}
     trees = [_tree(given.commit), PRODUCT]
     n_apart = 0
-    for name in given.only or [name for name in CANONICAL if name != "msrs" or RELEASED in os.environ]:
-        before, after = (dict(_numbers(_made_by(tree, name))) for tree in trees)
+    for name in given.only or possible():
+        before, after = (dict(numbers_in(_made_by(tree, name))) for tree in trees)
         apart = list(numbers_apart(before, after, tolerance=given.tolerance, names=names))
         print(f"{name}: {len(before):,} numbers before, {len(after):,} after, {len(apart):,} apart", flush=True)
         print("".join(f"  {line}\n" for line in apart[:20]), end="")
         n_apart += len(apart)
     return int(bool(n_apart))
+
+
+def possible() -> list[str]:
+    """Return the names of the runs whose files are here."""
+    return [name for name in CANONICAL if name != "msrs" or RELEASED in os.environ]
 
 
 def _tree(commit: str) -> Path:
@@ -55,6 +60,12 @@ def _tree(commit: str) -> Path:
 
 
 def _made_by(tree: Path, name: str) -> Path:
+    return made(f"yardstick-{name}", lambda folder: CANONICAL[name](folder, verbs(tree)), product=tree)
+
+
+def verbs(tree: Path) -> Run:
+    """Return what runs a verb by its command line with the code of *tree*."""
+
     def run(*words: str | Path, out: Path | None = None, ends: Sequence[int] = (0,)) -> None:
         command = [sys.executable, "-m", "longform", *map(str, words)]
         environment = {**os.environ, "PYTHONPATH": str(tree)}
@@ -64,10 +75,11 @@ def _made_by(tree: Path, name: str) -> Path:
         if out:
             out.write_text(done.stdout)
 
-    return made(f"yardstick-{name}", lambda folder: CANONICAL[name](folder, run), product=tree)
+    return run
 
 
-def _numbers(folder: Path) -> Iterator[tuple[Number, float | None]]:
+def numbers_in(folder: Path) -> Iterator[tuple[Number, float]]:
+    """Yield every number of the tables of JSON documents in *folder*."""
     for path in sorted([*folder.glob("*/results.json"), *folder.glob("*.json")]):
         for number, value in numbers(tables_of(json.loads(path.read_text()))).items():
             yield number._replace(document=str(path.relative_to(folder))), value
