@@ -33,7 +33,7 @@ ROOMS = {
     ),
     "new since the house: stages as one stream of operators, the page on how a run ran": Room(
         7,
-        1_136,
+        1_134,
         "jobs/stages/parcels.py jobs/stages/operators.py jobs/stages/stations.py jobs/stages/on_ray.py"
         " jobs/stages/inbox.py jobs/stages/accounts.py longform/report/how_it_ran.py",
     ),

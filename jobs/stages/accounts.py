@@ -142,15 +142,19 @@ class Accounts:
         self._waiting: dict[str, list[tuple[Account, Part]]] = {}
         self._committed_at = time.monotonic()
         self._a_commit = max(RECEIPTS_A_COMMIT, math.ceil(n_blocks * len(self.of) / _MOST_COMMITS))
-        self._texts_before = TEXTS_READ.count
+        self._texts_before = self._texts()
         lines = [Line(one.stage.name, one.stage.unit, one.todo, one.wanted - one.todo) for one in self.of.values()]
         self._progress = Progress(lines, means.log or sys.stderr, self._noticed)
         for account in self.of.values():
             self._pulse(account)
 
     def _noticed(self) -> str:
-        n = TEXTS_READ.count - self._texts_before + sum(self._place.inbox.texts.values())
+        n = self._texts() - self._texts_before
         return "; ".join(one for one in (self._means.notice(), f"{n:,} texts read" if n else "") if one)
+
+    def _texts(self) -> int:
+        """Return how many texts models have read for the command, here and at workers."""
+        return TEXTS_READ.count + sum(self._means.cluster.inbox.texts.values())
 
     def take(self, receipt: TaskReceipt) -> None:
         """Count a receipt, and commit what waits if it is due."""
@@ -204,7 +208,7 @@ class Accounts:
     def close(self) -> None:
         """Commit the rest, also if the command is interrupted, and say what was done."""
         try:
-            for receipt in self._place.inbox.rest():
+            for receipt in self._means.cluster.inbox.rest():
                 self._counted(receipt)
             self.commit(final=True)
         finally:

@@ -20,6 +20,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from actors.terminal import say
+from jobs.stages.inbox import Inbox
 from jobs.stages.job_package import large_package
 from jobs.stages.local_ray import start_local_ray, without_its_log_level
 from longform.errors import LongformError, UsageError
@@ -53,6 +54,7 @@ class Cluster:
         self.lacks_ray = not self._address and find_spec("ray") is None
         self.in_process = workers == 0 or (workers is None and self.lacks_ray)
         self.measures = workers is None and not self._address  # a stage begins here, and goes on where it ends sooner
+        self.inbox = Inbox()
         self._started_here = False
         self._begun: Future[None] | None = None
         # Ray's processes end with the thread that started them, so this one lasts as long as the command

@@ -41,7 +41,6 @@ class Place:
     here: bool | None  # this process; None: as the cluster says
     workers: int = 0  # those that the chain has used; 0: none but this process
     cores: int = 1  # those that the chain uses in this process
-    inbox: Inbox = field(default_factory=Inbox)  # of what workers say
     _since: float = field(default_factory=time.monotonic)
 
     @property
@@ -69,7 +68,7 @@ class Place:
 def receipts(run: Folder, chain: Sequence[Operator[Any]], blocks: Blocks, place: Place) -> Iterator[TaskReceipt]:
     """Send *blocks* through *chain* in this process, on Ray, or begin here and go on there."""
     done = 0
-    on_gpus = any(one.resources is not None and one.resources.gpus > 0 for one in chain)
+    on_gpus = any(one.resources.gpus > 0 for one in chain)
     if place.begins_here and (place.cluster.in_process or not on_gpus or place.here):
         with closing(_here(run, chain, blocks, place)) as begun:
             for receipt in begun:
@@ -81,7 +80,7 @@ def receipts(run: Folder, chain: Sequence[Operator[Any]], blocks: Blocks, place:
                     yield receipt
     if done < len(blocks):
         place.workers = place.cluster.workers
-        yield from on_ray(run, chain, blocks[done:], place.cluster, place.inbox)
+        yield from on_ray(run, chain, blocks[done:], place.cluster)
 
 
 # ---------------------------------------------------------------- in this process
@@ -99,19 +98,19 @@ def _here(
     alone = [one.on_cores(cores) for one in chain]
     place.cores = 1 if alone == [*chain] else cores
     with noting() as closes:
-        stations = [(one, one.open(run, place.inbox.put)) for one in alone]
+        stations = [(one, one.open(run, place.cluster.inbox.put)) for one in alone]
     place.begin()
     if not any(one.asynchronous for one in alone):
         for done, block in enumerate(blocks, start=1):
             for _, station in stations:
                 for _ in station.steps(block):
-                    yield from place.inbox.come()
-                yield from place.inbox.come()  # why there was no step, too
+                    yield from place.cluster.inbox.come()
+                yield from place.cluster.inbox.come()  # why there was no step, too
             yield done
         return
     slots = max(one.slots for one in alone if one.asynchronous)
     travels = (_travel(block, stations) for block in blocks)
-    with closing(_on_loop(travels, place.inbox, slots=slots, closes=closes)) as going:
+    with closing(_on_loop(travels, place.cluster.inbox, slots=slots, closes=closes)) as going:
         yield from going
     yield len(blocks)
 

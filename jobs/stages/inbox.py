@@ -5,9 +5,10 @@ from __future__ import annotations
 import queue
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from jobs.stages.performing import TaskReceipt
+if TYPE_CHECKING:  # a desk's process loads nothing for it
+    from jobs.stages.performing import TaskReceipt
 
 _REST_S = 5.0  # for the last look of a command that is stopped
 
@@ -34,7 +35,7 @@ class Desk:
 
 
 class Inbox:
-    """Receipts that have come to this process: from its own threads, or from the desk at which it looks."""
+    """Receipts that have come to a command's process: from its own threads, or from the desk at which it looks."""
 
     def __init__(self) -> None:
         self.texts: dict[str, int] = {}  # that models have read, by worker
@@ -46,9 +47,15 @@ class Inbox:
         """Take a receipt of this process."""
         self._come.put(receipt)
 
-    def at(self, desk: Any) -> None:
-        """Look at this *desk* from now on."""
-        self._desk, self._n_seen = desk, 0
+    def desk(self) -> Any:
+        """Return the desk, on the node of this process; Ray runs."""
+        if self._desk is None:
+            import ray
+            from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+            here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+            self._desk = ray.remote(num_cpus=0, scheduling_strategy=here)(Desk).remote()
+        return self._desk
 
     def look(self, *, within_s: float | None = None) -> None:
         """Ask the desk what has come since; an answer that is lost with an interrupt is asked for again."""

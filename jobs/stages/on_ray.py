@@ -17,10 +17,8 @@ from actors.local_models.text_model import TEXTS_READ
 from actors.storage.folder import Folder
 from actors.terminal import say
 from jobs.stages.cluster import Cluster
-from jobs.stages.inbox import Desk, Inbox
 from jobs.stages.operators import Operator
 from jobs.stages.performing import TaskReceipt
-from longform.settings.strict import ResourcesSettings
 
 Blocks = Sequence[Sequence[Any]]
 """The members that come to the first operator; a block of them goes through the chain as one."""
@@ -73,17 +71,12 @@ class WaitingActor(_Actor):
 
 
 def on_ray(
-    run: Folder, chain: Sequence[Operator[Any]], blocks: Blocks, cluster: Cluster, inbox: Inbox
+    run: Folder, chain: Sequence[Operator[Any]], blocks: Blocks, cluster: Cluster
 ) -> Generator[TaskReceipt, None, None]:
-    """Yield the receipts of a chain as they come into *inbox*."""
+    """Yield the receipts of a chain as they come into the inbox of the cluster's command."""
     cluster.start()
-    import ray
-    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-    here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
-    desk: Any = ray.remote(num_cpus=0, scheduling_strategy=here)(Desk).remote()
-    inbox.at(desk)
-    with _stream(run, chain, blocks, cluster, desk) as over:
+    inbox = cluster.inbox
+    with _stream(run, chain, blocks, cluster, inbox.desk()) as over:
         while True:
             ended = over.is_set()  # before the last look at the desk
             inbox.look()
@@ -130,7 +123,7 @@ def _begun(run: Folder, chain: Sequence[Operator[Any]], blocks: Blocks, cluster:
     context.execution_no_progress_timeout_s = -1  # it counts blocks; a rate-limited block may take long
     context.enable_progress_bars = False
     size = max(map(len, blocks))
-    dataset = ray.data.from_arrow([chain[0].arrives(block) for block in blocks])
+    dataset = ray.data.from_blocks([chain[0].arrives(block) for block in blocks])  # `from_arrow` has a worker count
     for operator, behind in zip(chain, [*chain[1:], None], strict=True):
         given = {"run": run, "operator": operator, "behind": behind, "desk": desk}
         wants = _wants(operator, chain, cluster)
@@ -139,7 +132,7 @@ def _begun(run: Folder, chain: Sequence[Operator[Any]], blocks: Blocks, cluster:
             fn_constructor_kwargs=given,
             batch_size=size if "num_gpus" in wants else None,  # a block; Ray Data takes no None where there are GPUs
             batch_format="pyarrow",
-            compute=_pool(operator, cluster, n_blocks=len(blocks)),
+            compute=_pool(operator, chain, cluster, n_blocks=len(blocks)),
             **wants,
         )
     # No public name ends an execution, and those that begin one wait for the first block to be through the chain.
@@ -147,25 +140,30 @@ def _begun(run: Folder, chain: Sequence[Operator[Any]], blocks: Blocks, cluster:
     return executor, dataset._build_bundle_iterator(executor)  # noqa: SLF001
 
 
-def _pool(operator: Operator[Any], cluster: Cluster, *, n_blocks: int) -> Any:
+def _pool(operator: Operator[Any], chain: Sequence[Operator[Any]], cluster: Cluster, *, n_blocks: int) -> Any:
     from ray.data import ActorPoolStrategy
 
-    asked = operator.resources or ResourcesSettings()
-    size = max(1, min(cluster.workers, n_blocks, cluster.n_with_gpus(asked.gpus)))
+    size = max(1, min(cluster.workers, n_blocks, cluster.n_with_gpus(operator.resources.gpus)))
     if operator.asynchronous:
         # No queue at an actor: the first one up would take the blocks of those still loading.
         calls = {"max_concurrent_calls_per_actor": operator.slots, "max_tasks_in_flight_per_actor": operator.slots}
         return ActorPoolStrategy(size=size, **calls)
     # A second block at an actor lets the pool grow, and no actor wait for Ray Data's next look at what is done.
-    return ActorPoolStrategy(min_size=1, max_size=size, max_tasks_in_flight_per_actor=2)
+    least = min(size, _least(operator, chain, cluster))
+    return ActorPoolStrategy(min_size=least, max_size=size, max_tasks_in_flight_per_actor=2)
+
+
+def _least(operator: Operator[Any], chain: Sequence[Operator[Any]], cluster: Cluster) -> int:
+    """Return the actors with which a pool begins: all of them if it waits, or has a Ray of the command's own alone."""
+    alone = sum(not one.asynchronous for one in chain) == 1 and not cluster.is_named
+    return cluster.workers if operator.asynchronous or alone else 1
 
 
 def _wants(operator: Operator[Any], chain: Sequence[Operator[Any]], cluster: Cluster) -> dict[str, Any]:
     """Return what an actor of an operator asks for."""
-    asked = operator.resources or ResourcesSettings()
     wants: dict[str, Any] = {"num_cpus": _cpus(operator, chain, cluster)}
-    if asked.gpus:
-        wants["num_gpus"] = asked.gpus
+    if gpus := operator.resources.gpus:
+        wants["num_gpus"] = gpus
     elif cluster.has_gpus():  # Ray leaves the GPUs of a node in sight of processes that asked for none
         wants["runtime_env"] = {"env_vars": {"CUDA_VISIBLE_DEVICES": ""}}
     return wants
@@ -173,9 +171,8 @@ def _wants(operator: Operator[Any], chain: Sequence[Operator[Any]], cluster: Clu
 
 def _cpus(operator: Operator[Any], chain: Sequence[Operator[Any]], cluster: Cluster) -> float:
     """Return the processors of an actor: what its parts ask for, else a share of what a worker of the command has."""
-    asked = operator.resources or ResourcesSettings()
-    if asked.num_cpus is not None:
-        return asked.num_cpus
+    if operator.resources.num_cpus is not None:
+        return operator.resources.num_cpus
     if operator.asynchronous:
         return _WAITING_CPUS
     n_waiting = sum(one.asynchronous for one in chain)
@@ -187,7 +184,7 @@ def fits(chain: Sequence[Operator[Any]], cluster: Cluster) -> bool:
     """Return whether the least actors of a chain find room on the cluster, which runs; if not, say so: none streams."""
     import ray
 
-    least = sum(_cpus(one, chain, cluster) * (cluster.workers if one.asynchronous else 1) for one in chain)
+    least = sum(_cpus(one, chain, cluster) * _least(one, chain, cluster) for one in chain)
     there = ray.cluster_resources().get("CPU", 0.0)
     if least > there:
         told = f"the cluster has {there:g} processors, and {len(chain)} operators at once ask for {least:g}"

@@ -44,8 +44,8 @@ class Operator(ABC, Generic[Member]):
         return any(stage.holds_model for stage in self.stages)
 
     @property
-    def resources(self) -> ResourcesSettings | None:
-        return together(stage.resources for stage in self.stages)
+    def resources(self) -> ResourcesSettings:
+        return together(stage.resources for stage in self.stages) or ResourcesSettings()
 
     @property
     def slots(self) -> int:
@@ -145,26 +145,19 @@ def streams_of(stages: Sequence[Stage[Any]], *, apart: bool = False) -> list[lis
 
 def operators_of(stages: Sequence[Stage[Any]]) -> list[OfParcels]:
     """
-    Return the operators of a stream: consecutive stages of one part of the run that need the same of a worker.
+    Return the operators of a stream: consecutive stages that need the same of a worker.
 
-    Documents are selected by one, summaries written and split by another, judged and scored by a third, if these need
-    the same.
+    Those that compute are one, since each pool has processes of its own to start, unless they ask for other processors.
+    Of those that wait on a network, what asks for documents, what writes and what judges are operators apart.
     """
     groups: list[list[Stage[Any]]] = []
     for stage in stages:
-        if groups and _part(groups[-1][-1]) == _part(stage) and _join(groups[-1], stage):
+        if groups and _join(groups[-1], stage):
             groups[-1].append(stage)
         else:
             groups.append([stage])
     behind = [tuple(chain.from_iterable(groups[place:])) for place in range(1, len(groups) + 1)]
     return [OfParcels(tuple(group), later) for group, later in zip(groups, behind, strict=True)]
-
-
-_PARTS = {"retrieve": 0, "rerank": 0, "pack": 0, "summarize": 1, "split": 1}  # all others judge and score
-
-
-def _part(stage: Stage[Any]) -> int:
-    return _PARTS.get(stage.step, 2)
 
 
 def _join(group: Sequence[Stage[Any]], stage: Stage[Any]) -> bool:
@@ -173,6 +166,11 @@ def _join(group: Sequence[Stage[Any]], stage: Stage[Any]) -> bool:
     return dear is None or not _needs(stage) or _needs(dear) == _needs(stage)
 
 
-def _needs(stage: Stage[Any]) -> tuple[bool, ResourcesSettings | None] | None:
+_PARTS = {"retrieve": "asks for documents", "rerank": "asks for documents", "summarize": "writes"}  # all others judge
+
+
+def _needs(stage: Stage[Any]) -> tuple[str, ResourcesSettings | None] | None:
     """Return what a stage that waits or holds a model needs; None: it does neither."""
-    return (stage.asynchronous, stage.resources) if stage.asynchronous or stage.holds_model else None
+    if stage.asynchronous:
+        return _PARTS.get(stage.step, "judges"), stage.resources
+    return ("computes", stage.resources) if stage.holds_model else None

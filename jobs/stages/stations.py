@@ -8,10 +8,10 @@ import time
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any, Generic, TypeVar
 
 import pyarrow as pa
@@ -166,27 +166,22 @@ class ParcelStation(Station[Parcel]):
                     parcel.made[source] = self._held[source] = made.get(item.work_id, [])
 
     def steps(self, members: Sequence[Parcel]) -> Iterator[None]:
-        with _Held(self._held, members):
+        with self._holding(members):
             yield from super().steps(members)
 
     async def wait(self, members: Sequence[Parcel]) -> None:
-        with _Held(self._held, members):
+        with self._holding(members):
             await super().wait(members)
 
-
-class _Held:
-    """Lets the readers of a station find the rows of some parcels, in the `with`."""
-
-    def __init__(self, held: MutableMapping[Source, Sequence[TableRow]], members: Sequence[Parcel]) -> None:
-        self._held, self._members = held, members
-
-    def __enter__(self) -> None:
-        for parcel in self._members:
+    @contextmanager
+    def _holding(self, members: Sequence[Parcel]) -> Iterator[None]:
+        """Let readers find the rows of *members*, in the `with`."""
+        for parcel in members:
             self._held.update(parcel.made)
-
-    def __exit__(self, *error: object) -> None:
-        for parcel in self._members:
-            for source in parcel.made:
+        try:
+            yield
+        finally:
+            for source in chain.from_iterable(parcel.made for parcel in members):
                 self._held.pop(source, None)
 
 

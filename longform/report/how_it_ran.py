@@ -54,10 +54,7 @@ def _row(stage: str, work: Mapping[str, Any], first: float, last: Mapping[str, f
     waits = before and last[before[-1]] > work["began_at"] and waited > _WAITED * (ends - begins)
     return {
         "stage": stage,
-        "operator": work["operator"],
-        "actors": work["actors"],
-        "pieces": work["pieces"],
-        "rows": work["rows"],
+        **{name: work[name] for name in ("operator", "actors", "pieces", "rows")},
         "begins": begins,
         "ends": ends,
         "at_work": at_work,

@@ -29,7 +29,6 @@ from jobs.stages import engines
 from jobs.stages.accounts import Means, StageError, StageReport
 from jobs.stages.cluster import Cluster
 from jobs.stages.engines import Blocks, Place, receipts
-from jobs.stages.inbox import Inbox
 from jobs.stages.items import Given, Item, Row, Source, SourceReader
 from jobs.stages.operators import OfTasks, Operator
 from jobs.stages.performing import TaskReceipt, Worker
@@ -270,7 +269,7 @@ def test_a_stage_goes_to_ray_when_it_is_done_sooner_there(
         return work
 
     def elsewhere(
-        run: Folder, chain: Sequence[Operator[Any]], blocks: Blocks, cluster: Cluster, _inbox: Inbox
+        run: Folder, chain: Sequence[Operator[Any]], blocks: Blocks, cluster: Cluster
     ) -> Iterator[TaskReceipt]:
         given.append(len(blocks))
         return receipts(run, chain, blocks, Place(cluster, here=True))
@@ -387,7 +386,7 @@ def test_operators_that_find_no_room_together_run_one_after_the_other(
     sent: list[list[str]] = []
 
     def elsewhere(
-        run: Folder, chain: Sequence[Operator[Any]], blocks: Blocks, cluster: Cluster, _inbox: Inbox
+        run: Folder, chain: Sequence[Operator[Any]], blocks: Blocks, cluster: Cluster
     ) -> Iterator[TaskReceipt]:
         sent.append([one.name for one in chain])
         return receipts(run, chain, blocks, Place(cluster, here=True))

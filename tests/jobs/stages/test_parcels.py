@@ -140,12 +140,29 @@ def names(groups: Any) -> list[list[str]]:
 LAST = ["check support", "score"]
 
 
-def test_judges_that_ask_a_model_and_those_that_compute_stand_in_operators_of_their_own(tmp_path: Path) -> None:
+def test_what_asks_models_and_what_computes_stand_in_operators_of_their_own(
+    tmp_path: Path,
+) -> None:
     found = operators_of(stages("long2rag_chat", tmp_path))
-    made = [["retrieve", "pack"], ["summarize model", "split"], ["judge entailment", "judge ways"], LAST]
+    made = [["retrieve", "pack", "summarize model", "split"], ["judge entailment", "judge ways"], LAST]
     assert names(one.stages for one in found) == made
-    assert [one.asynchronous for one in found] == [False, True, True, False]
-    assert names(one.later for one in found) == [made[1] + made[2] + made[3], made[2] + made[3], made[3], []]
+    assert [one.asynchronous for one in found] == [True, True, False]
+    assert names(one.later for one in found) == [made[1] + made[2], made[2], []]
+
+
+@pytest.mark.parametrize("preset", ["demo", "summhay", "msrs_story"])
+def test_stages_that_compute_are_performed_by_the_same_actors(preset: str, tmp_path: Path) -> None:
+    of = stages(preset, tmp_path)
+    assert len(of) > 5
+    assert names(one.stages for one in operators_of(of)) == names([of])
+
+
+def test_a_judge_that_asks_for_a_gpu_stands_in_an_operator_of_its_own(tmp_path: Path) -> None:
+    mine = "support_judges.mine={kind: checkpoint, model: shipped:checker, resources: {num_gpus: 0.5}}"
+    found = operators_of(stages("positional_bias", tmp_path, mine))
+    made = [["retrieve", "pack", "summarize offline", "split", "check lexical"], ["check mine", "score"]]
+    assert names(one.stages for one in found) == made
+    assert [one.resources.gpus for one in found] == [0, 0.5]
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,9 @@ from jobs.stages import progress
 from jobs.stages.accounts import StageError
 from jobs.stages.cluster import Cluster
 from jobs.stages.engines import Place
+from jobs.stages.inbox import Desk
 from jobs.stages.items import Row
-from jobs.stages.on_ray import ComputingActor, Desk
+from jobs.stages.on_ray import ComputingActor
 from jobs.stages.operators import OfTasks
 from jobs.stages.performing import TaskReceipt, Worker
 from jobs.stages.runner import run_stage
@@ -79,7 +80,7 @@ def test_what_workers_have_read_is_added(tmp_path: Path, monkeypatch: pytest.Mon
     log = Lines("none done yet; 42 texts read")
 
     def workers(run: Folder, chain: Any, blocks: Any, place: Place) -> Iterator[TaskReceipt]:
-        place.inbox.texts.update({"a-1": 40, "b-2": 2})
+        place.cluster.inbox.texts.update({"a-1": 40, "b-2": 2})
         assert log.there.wait(timeout=60)
         return iter(())
 
