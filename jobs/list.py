@@ -92,16 +92,14 @@ def _measures() -> Iterator[Name]:
 
     for measure in (*measures.SHIPPED, *measures.RANKING):
         yield Name(measure.name, "measures", first_sentence(measure.told) or measure.title)
-    for kind in kinds_of(MeasureSettings, "measures"):
-        yield kind._replace(place="measures.0.kind")
+    yield from (kind._replace(place="measures.0.kind") for kind in kinds_of(MeasureSettings, "measures"))
 
 
 def _studies() -> Iterator[Name]:
     from longform.studies import study
 
     for one in study.SHIPPED:
-        own = one.result.__module__ != study.__name__
-        doc = import_module(one.result.__module__).__doc__ if own else None
+        doc = import_module(one.result.__module__).__doc__ if one.result.__module__ != study.__name__ else None
         yield Name(one.name, "studies", first_sentence(doc) or f"the table {', '.join(sorted(one.needs))}")
 
 

@@ -269,6 +269,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--workers", nargs="+", type=int, default=[])
     given = parser.parse_args(argv)
     os.environ.setdefault("RAY_AUTH_MODE", "disabled")
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     rng = random.Random(given.seed)
     with ExitStack() as stack:
         soak = Soak(Path(tempfile.mkdtemp(prefix="soak-kills-")), stack)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import subprocess
 import sys
@@ -148,6 +149,14 @@ def test_wrong_words_end_before_a_library_loads() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["2", "False"]
     assert "--limit" in done.stderr
+
+
+def test_products_of_matrices_have_one_thread_by_the_time_numpy_loads() -> None:
+    """More threads give other last digits: a run in one process has not those of workers, who have one on Ray."""
+    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    code = "import os, sys, jobs; print(os.environ['OPENBLAS_NUM_THREADS'], 'numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["1", "False"]
 
 
 def test_parsers_name_what_there_is() -> None:
