@@ -66,18 +66,18 @@ def _known(action: argparse.Action, values: Mapping[str, Sequence[str]]) -> list
 def _values() -> dict[str, Sequence[str]]:
     """Return the values of options and arguments without choices, by the option's flag and the name of its value."""
     from jobs.configs import preset_names
-    from jobs.evaluations.answers import JUDGES
     from jobs.list import LISTS
     from longform import measures
     from longform.formats.names import EXPORTS
     from longform.results.gate import SUPPORT
+    from longform.settings.named_judges import SHIPPED_JUDGES
 
     scored = [SUPPORT, *(one.name for one in measures.SHIPPED if " " not in one.name)]
     return {
         "CONFIG": preset_names(),
         "WHAT": [*LISTS],
         "--as": [*EXPORTS],
-        "--judge NAME": [*JUDGES],
+        "--judge NAME": [*SHIPPED_JUDGES],
         "--measure M": scored,
         "--against-measure M": scored,
     }

@@ -1,17 +1,25 @@
-"""Chat models in GGUF files that answer completions."""
+"""Chat models in GGUF files that answer completions, and the pool of those that judges and rerankers ask."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
+import uuid
 from collections.abc import Coroutine, Mapping
 from typing import Any, TypeVar
 
 from pydantic import JsonValue
 
+from actors.authority import Local
+from actors.chat.governor import Unlimited
 from actors.chat.llama_cpp_client import LlamaChat
+from actors.chat.model import CallContext
+from actors.chat.opening import leases_of, open_chat
+from actors.chat.pool import ChatPool
+from actors.ledger.keeper import LedgerKeeper
 from actors.local_models.checkpoints import gguf_content
 from actors.serving.messages import About
+from longform.chat.prices import FREE
 from longform.chat.refusals import http_failure
 from longform.keys import content_key
 from longform.settings.chat import ChatSettings
@@ -109,6 +117,15 @@ def _refused(error: Mapping[str, JsonValue]) -> Work:
 
 def _failed(status: int, message: str) -> Work:
     return Work({"error": {"status": status, "message": message}}, 0, lasting=False)
+
+
+def local_pool(settings: ChatSettings, step: str, name: str, ledger: str | None) -> ChatPool:
+    """The model that an entry asks behind the pool, with a keeper of its own: each replica writes to the *ledger*."""
+    assert ledger is not None, "the settings saw to it"
+    job = f"serve-{name}-{uuid.uuid4().hex[:8]}"
+    context, keeper = CallContext(job=job, stage=f"{step} {name}", ledger=ledger), Local(LedgerKeeper(ledger, job))
+    leases = leases_of(settings, context) if settings.base_url else Unlimited()
+    return ChatPool(open_chat(settings), settings, context, leases=leases, keeper=keeper, price=FREE)
 
 
 class LoopThread:

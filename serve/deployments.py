@@ -46,7 +46,7 @@ from serve.http.errors import read_items
 from serve.http.guard import HELD_BACK, post_by_handle
 from serve.judges.workers import item_type, load_judge, load_other
 from serve.routing import ROUTER
-from serve.settings import ServedOther, Settings, asks_a_chat, parse_settings
+from serve.settings import RerankerOfAJob, ServedOther, Settings, asks_a_chat, parse_settings
 
 Arguments = Mapping[str, JsonValue]
 """The `args:` of the configuration."""
@@ -72,12 +72,7 @@ _PATIENCE: dict[str, float] = {"initial_backoff_s": 0.01, "backoff_multiplier": 
     ray_actor_options={"num_cpus": 0.25},
 )
 class Replica:
-    """
-    One model in memory.
-
-    Raises:
-        UsageError: It cannot be loaded; Serve states the reason after three tries.
-    """
+    """One model in memory. UsageError: it cannot be loaded; Serve states the reason after three tries."""
 
     def __init__(self, arguments: Arguments, kind: str, name: str) -> None:
         self._deployment = f"{kind}-{name}"
@@ -121,12 +116,7 @@ class Replica:
 )
 @serve.ingress()
 class Ingress:
-    """
-    The HTTP application; *handles* of deployments by kind and name.
-
-    Raises:
-        UsageError: Tokens are wanted, and there are none.
-    """
+    """The HTTP application; *handles* of deployments by kind and name. UsageError: wanted tokens are missing."""
 
     def __init__(self, arguments: Arguments, handles: Mapping[str, Mapping[str, DeploymentHandle]]) -> None:
         self._settings = parse_settings(arguments)
@@ -209,10 +199,7 @@ def build(arguments: Arguments) -> Application:
 
 
 def _check_access(settings: Settings) -> None:
-    """
-    Raises:
-        UsageError: The ingress would not start for want of tokens. Where Serve listens may not be known yet.
-    """
+    """Raise UsageError if the ingress would not start for want of tokens; its address may not be known yet."""
     if (bind := bind_address()) is not None or settings.access.on_loopback:
         _access(settings, bind)
 
@@ -223,12 +210,7 @@ def _access(settings: Settings, bind: str | None) -> Access:
 
 
 def application(arguments: Arguments, options: Mapping[str, Mapping[str, JsonValue]]) -> Application:
-    """
-    Return the same, with options of Serve for some deployments, as `deployments:` of the configuration gives them.
-
-    Raises:
-        UsageError: As of `build`.
-    """
+    """Return the same, with options of Serve for deployments, as `deployments:` gives them; UsageError: as above."""
     settings = parse_settings(arguments)
     replica: Deployment = Replica  # the decorator makes a deployment of the class, which types do not tell
     ingress: Deployment = Ingress
@@ -242,12 +224,7 @@ def application(arguments: Arguments, options: Mapping[str, Mapping[str, JsonVal
 
 
 def load_engine(settings: Settings, kind: str, name: str) -> Engine[Any, Any]:
-    """
-    Return the model of an entry with its queue, and with the answers it gave before.
-
-    Raises:
-        UsageError: It cannot be loaded.
-    """
+    """Return the model of an entry with its queue, and with the answers it gave before; raise as `load_worker`."""
     entry = getattr(settings, kind)[name]
     wanted = kind == "judges" and not asks_a_chat(entry)  # calls of a chat model are in the ledger anyway
     kept = InLedger(settings.ledger, name) if settings.ledger and wanted else None
@@ -255,18 +232,14 @@ def load_engine(settings: Settings, kind: str, name: str) -> Engine[Any, Any]:
 
 
 def load_worker(settings: Settings, kind: str, name: str) -> Worker[Any, Any]:
-    """
-    Return the model of an entry, loaded.
-
-    Raises:
-        UsageError: It cannot be.
-    """
+    """Return the model of an entry, loaded; UsageError: it cannot be."""
     if kind == "judges":
         return load_judge(name, settings.judges, threads=settings.threads, ledger=settings.ledger)
     entry = getattr(settings, kind)[name]
     if isinstance(entry, ServedOther):
         return load_other(name, entry, threads=settings.threads)
-    worker: Worker[Any, Any] = imported(entry.worker)(name, entry, threads=settings.threads)
+    more = {"ledger": settings.ledger} if isinstance(entry, RerankerOfAJob) else {}
+    worker: Worker[Any, Any] = imported(entry.worker)(name, entry, threads=settings.threads, **more)
     return worker
 
 

@@ -13,7 +13,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypedDict, TypeVar
 from pydantic import JsonValue
 
 from actors.ledger.ledger import Ledger
-from actors.serving.messages import About, Answered, Replies
+from actors.serving.messages import About, Answered, Replies, answers_to_each
 from longform.chat.call import ChatReply, Usage
 from longform.chat.ledger_rows import Intent, Receipt
 from longform.errors import LongformError
@@ -64,6 +64,7 @@ class Work(NamedTuple):
     from_ledger: bool = False  # of a mean of judges, if the ledger had every call of its members
     output_tokens: int = 0  # that it wrote
     settled: bool = False  # no model had to be asked, as about a sentence without text
+    each: bool = False  # the content is a reranker's order, with a place, a score and a failure of each text of an item
 
 
 class Worker(Protocol[Item_contra, Unit]):
@@ -142,10 +143,7 @@ class Engine(Generic[Item, Unit]):
         return self._batcher.problem()
 
     def check_health(self) -> None:
-        """
-        Raises:
-            LongformError: The replica should be replaced; the message says why.
-        """
+        """Raise LongformError if the replica should be replaced; the message says why."""
         if problem := self._batcher.problem():
             raise LongformError(f"{self._worker.about.name}: {problem}")
 
@@ -161,7 +159,7 @@ class Engine(Generic[Item, Unit]):
         found = dict(zip(new, answers_of_new, strict=True))
         work = {**known, **found}
         await self._kept.keep({key: one for key, one in work.items() if one.lasting and not one.from_ledger})
-        answers = [[_answered(work[key], key, known=key in known) for key in of] for of in keys]
+        answers = [[one for key in of for one in _answered(work[key], key, known=key in known)] for of in keys]
         return Replies(self._worker.about, answers)
 
     def _costs(self, units: Sequence[Unit], texts: Texts) -> list[int]:
@@ -187,8 +185,8 @@ def tokens_of(n_bytes: int) -> int:
     return 1 + n_bytes // _BYTES_A_TOKEN
 
 
-def _answered(work: Work, key: str, *, known: bool) -> Answered:
-    return Answered(
+def _answered(work: Work, key: str, *, known: bool) -> list[Answered]:
+    answer = Answered(
         work.content,
         work.tokens,
         work.truncated,
@@ -198,6 +196,7 @@ def _answered(work: Work, key: str, *, known: bool) -> Answered:
         output_tokens=work.output_tokens,
         settled=work.settled,
     )
+    return answers_to_each(answer) if work.each else [answer]
 
 
 class Texts:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Discriminator, Field, JsonValue, Tag, ValidationError, model_validator
 
 from longform.errors import UsageError
+from longform.settings.chat import ChatSettings, MayAskSettings
 from longform.settings.endpoints import Variable
 from longform.settings.judge import Task
 from longform.settings.judges import JudgeSettings
+from longform.settings.named_judges import KNOWN_JUDGES, judges_of
+from longform.settings.retrievers import ChatRerankerSettings, EndpointRerankerSettings, PythonRerankerSettings
 from longform.settings.strict import Strict
 
 FREE_PROVIDERS = ("llama_cpp", "scripted")
@@ -59,9 +62,48 @@ class ServedCosine(Strict):
     batching: Batching = Batching()
 
 
-class ServedKind(Strict):
+class _Free(MayAskSettings):
+    """An entry of a kind that a job's configuration has, too; it may ask others, and pays nobody for it."""
+
+    paid: bool = True  # false: nobody is paid for the calls to a `base_url` or `url`, a server of one's own
+    batching: Batching = Batching()
+
+    @model_validator(mode="after")
+    def _spends_nothing(self) -> Self:
+        chat, url = self.asked_model, getattr(self, "url", None)
+        asked, place = (url, url) if chat is None else (chat.provider, chat.base_url)
+        if asked is None or asked in FREE_PROVIDERS or (place is not None and not self.paid):
+            return self
+        raise ValueError(
+            f"expected a chat model of provider {' or '.join(FREE_PROVIDERS)}, or one's own server, with "
+            f"`{'base_url' if chat else 'url'}` and `paid: false`, found {asked}: what costs money is asked by a job, "
+            "which has a budget"
+        )
+
+
+class RerankerOfAJob(_Free):
+    """A reranker in the words of a job's configuration; of kind `chat` it wants a ledger."""
+
+    worker: ClassVar = "serve.workers:RerankerWorker"
+
+    depth: int = Field(2**31 - 1, gt=0)  # documents of a request that are scored; left out: all
+
+
+class ServedEndpoint(RerankerOfAJob, EndpointRerankerSettings):
+    """A server of one's own that reranks."""
+
+
+class ServedPython(RerankerOfAJob, PythonRerankerSettings):
+    """A class of one's own that ranks."""
+
+
+class ServedChatReranker(RerankerOfAJob, ChatRerankerSettings):
+    """A chat model that scores each text by itself."""
+
+
+class ServedKind(_Free):
     """
-    A judge of one of our kinds, as a configuration of a job defines it.
+    A judge of one of our kinds, as a configuration of a job defines it, or by a name that `evaluate` knows.
 
     Kind `chat` asks a model in its replica or on one's own server, and wants a ledger; `mean` names other entries.
     """
@@ -69,35 +111,30 @@ class ServedKind(Strict):
     task: Task
     judge: JudgeSettings
     card: str | None = None  # what `longform calibrate --out` wrote, a path or s3://; null: the one that ships, if any
-    paid: bool = True  # false: nobody is paid for the calls to a chat model at a `base_url`, a server of one's own
-    batching: Batching = Batching()
 
     @model_validator(mode="before")
     @classmethod
-    def _judge_has_the_task(cls, content: JsonValue) -> JsonValue:
-        if not isinstance(content, Mapping) or not isinstance(judge := content.get("judge"), Mapping):
+    def _judge_has_the_task(cls, content: Any) -> Any:
+        if not isinstance(content, Mapping):
             return content
-        return {**content, "judge": {**judge, "task": content.get("task")}}
+        judge, task = content.get("judge"), content.get("task")
+        if isinstance(judge, str):
+            judge = _named(judge, task)
+            return {**content, "task": judge.task, "judge": judge}
+        return {**content, "judge": {**judge, "task": task}} if isinstance(judge, Mapping) else content
+
+    @property
+    def asked_model(self) -> ChatSettings | None:
+        return self.judge.asked_model
 
     @model_validator(mode="after")
-    def _asks_once(self) -> ServedKind:
-        repeats = self.judge.repeats
-        if repeats is not None and repeats > 1:
+    def _asks_once(self) -> Self:
+        if self.judge.times > 1:
             raise ValueError(
-                f"expected a judge without `repeats`, found {repeats}: a server gives one answer to one question; "
-                "a judge that a job asks itself can have them"
+                f"expected a judge without `repeats`, found {self.judge.times}: a server gives one answer to one "
+                "question; a judge that a job asks itself can have them"
             )
         return self
-
-    @model_validator(mode="after")
-    def _spends_nothing(self) -> ServedKind:
-        chat = self.judge.asked_model
-        if chat is None or chat.provider in FREE_PROVIDERS or (chat.base_url is not None and not self.paid):
-            return self
-        raise ValueError(
-            f"expected a chat model of provider {' or '.join(FREE_PROVIDERS)}, or of one's own server, with `base_url` "
-            f"and `paid: false`, found {chat.provider}: what costs money is asked by a job, which has a budget"
-        )
 
 
 class ServedChat(Strict):
@@ -120,13 +157,25 @@ class ServedOther(Strict):
     batching: Batching = Batching()
 
 
+def _named(name: str, task: str | None) -> JudgeSettings:
+    """Return the judge that a command line knows by this name, of the *task* if the entry states one."""
+    known = KNOWN_JUDGES if task is None else judges_of(task, KNOWN_JUDGES)
+    if name not in known:
+        raise ValueError(f"expected the settings of a judge, or a name among {', '.join(known)}, found {name!r}")
+    return known[name]
+
+
 def _form(entry: Any) -> str:
     """Return the form of *entry*, a judge's or a reranker's."""
     return "make" if "make" in (entry if isinstance(entry, Mapping) else vars(entry)) else "kind"
 
 
 _Other = Annotated[ServedOther, Tag("make")]
-_Scoring = Annotated[ServedCrossEncoder | ServedCosine, Field(discriminator="kind"), Tag("kind")]
+_Scoring = Annotated[
+    ServedCrossEncoder | ServedCosine | ServedEndpoint | ServedPython | ServedChatReranker,
+    Field(discriminator="kind"),
+    Tag("kind"),
+]
 ServedReranker = Annotated[_Scoring | _Other, Discriminator(_form)]
 ServedJudge = Annotated[Annotated[ServedKind, Tag("kind")] | _Other, Discriminator(_form)]
 
@@ -170,7 +219,8 @@ class Settings(Strict):
             raise ValueError("expected at least one entry under embeddings, rerankers, judges or chats")
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"expected every name once, found {twice} several times")
-        if self.ledger is None and (asking := [name for name, one in self.judges.items() if asks_a_chat(one)]):
+        asking = [name for name, one in {**self.judges, **self.rerankers}.items() if asks_a_chat(one)]
+        if self.ledger is None and asking:
             raise ValueError(f"expected a `ledger` for the calls of {asking}, found none")
         for name, judge in self.judges.items():
             self._check_mean(name, judge)
@@ -185,18 +235,13 @@ class Settings(Strict):
             raise ValueError(f"judges.{name}: expected a mean of some of {able}, which are of its task, found {wrong}")
 
 
-def asks_a_chat(judge: ServedJudge) -> bool:
-    """Return true if the judge is a prompted chat model."""
-    return isinstance(judge, ServedKind) and judge.judge.asked_model is not None
+def asks_a_chat(entry: ServedJudge | ServedReranker) -> bool:
+    """Return true if the judge or the reranker is a prompted chat model."""
+    return isinstance(entry, _Free) and entry.asked_model is not None
 
 
 def parse_settings(arguments: Mapping[str, JsonValue]) -> Settings:
-    """
-    The settings.
-
-    Raises:
-        UsageError: They are not as expected; the message names each field, and no value.
-    """
+    """Return the settings; UsageError names each field that is not as expected, and no value."""
     try:
         return Settings.model_validate(dict(arguments))
     except ValidationError as error:

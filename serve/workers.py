@@ -4,29 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from actors.chat.opening import Asking
 from actors.local_models.checkpoints import checkpoint_content, checkpoint_path
 from actors.local_models.encoder import Encoder
-from actors.retrieval.reranker import CrossEncoderModel
+from actors.python_class import actor_of
+from actors.retrieval.reranker import CrossEncoderModel, Means, Ranking, Reranker
 from actors.serving.messages import About
 from longform.errors import LongformError
+from longform.keys import content_key
+from longform.records import Document, Query
 from longform.retrieval.ranking import rounded
-from serve.engine import PairsItem, TextsItem, Work
-from serve.settings import ServedCosine, ServedCrossEncoder, ServedEncoder
+from serve.chat_workers import LoopThread, local_pool
+from serve.engine import PairsItem, Texts, TextsItem, Work, tokens_of
+from serve.settings import RerankerOfAJob, ServedCosine, ServedCrossEncoder, ServedEncoder, ServedPython
 
 _WARM = ("A first text.", "It makes the model ready.")
 
 
 class EmbeddingWorker:
-    """
-    Items {texts}; a unit is a text, its content a unit vector.
-
-    Raises:
-        UsageError: The model cannot be loaded.
-    """
+    """Items {texts}; a unit is a text, its content a unit vector. UsageError: the model cannot be loaded."""
 
     def __init__(self, name: str, settings: ServedEncoder, *, threads: int) -> None:
         self._encoder = Encoder(checkpoint_path(settings.model), threads=threads)
@@ -59,12 +60,7 @@ class PairWorker:
 
 
 class CrossEncoderWorker(PairWorker):
-    """
-    Scores pairs; a unit's content is a logit.
-
-    Raises:
-        UsageError: The model cannot be loaded, or has several outputs.
-    """
+    """Scores pairs; a unit's content is a logit. UsageError: the model cannot be loaded, or has several outputs."""
 
     def __init__(self, name: str, settings: ServedCrossEncoder, *, threads: int) -> None:
         self._model = CrossEncoderModel(checkpoint_path(settings.model), threads=threads)
@@ -80,12 +76,7 @@ class CrossEncoderWorker(PairWorker):
 
 
 class CosineWorker(PairWorker):
-    """
-    Scores pairs; a unit's content is the cosine of the two vectors.
-
-    Raises:
-        UsageError: The model cannot be loaded.
-    """
+    """Scores pairs; a unit's content is the cosine of the two vectors. UsageError: the model cannot be loaded."""
 
     def __init__(self, name: str, settings: ServedCosine, *, threads: int) -> None:
         self._encoder = Encoder(checkpoint_path(settings.model), threads=threads)
@@ -101,6 +92,34 @@ class CosineWorker(PairWorker):
         cosines = rounded((vectors[: len(units)] * vectors[len(units) :]).sum(axis=1)).tolist()
         longest = [max(both) for both in zip(lengths[: len(units)], lengths[len(units) :], strict=True)]
         return [_scored(cosine, length, self._encoder.window) for cosine, length in zip(cosines, longest, strict=True)]
+
+
+class RerankerWorker:
+    """A reranker as a job opens it. A unit is an item: what is said of a text may depend on those beside it."""
+
+    def __init__(self, name: str, settings: RerankerOfAJob, *, threads: int, ledger: str | None) -> None:
+        kind, chat = actor_of(settings, Reranker), settings.asked_model
+        asking = None if chat is None else Asking(chat=local_pool(chat, "rerank", name, ledger))
+        self._reranker: Reranker[Any] = kind(settings, Means(threads, asking))
+        self._lasting = isinstance(settings, ServedPython)  # calls are in the ledger, a server answers for itself
+        self._loop = LoopThread()
+        version = content_key(settings.identity, kind.version(settings, None))
+        self.about = About(name, "rerank", version, score_kind="own")
+
+    def split(self, item: PairsItem) -> list[PairsItem]:
+        return [item]
+
+    def run(self, units: list[PairsItem]) -> list[Work]:
+        orders = self._loop.run(self._reranker.orders([_ranking(unit) for unit in units]))
+        return [
+            Work(sorted(order), tokens_of(Texts().n_bytes(unit)), lasting=self._lasting, each=True)
+            for unit, order in zip(units, orders, strict=True)
+        ]
+
+
+def _ranking(item: PairsItem) -> Ranking:
+    documents = [Document(str(place), "", place, None, text) for place, text in enumerate(item["texts"])]
+    return Query("request", "", item["query"]), documents
 
 
 def _embedded(encoder: Encoder, texts: Sequence[str]) -> tuple[NDArray[np.float32], list[int]]:

@@ -71,9 +71,11 @@ def test_the_scaling_of_the_page_is_serve_s_with_a_policy_of_ours() -> None:
 
 
 def test_models_of_one_s_own_of_the_page_are_entries() -> None:
-    *_, shown, _, _ = texts("yaml")
+    *_, of_jobs, shown, _, _ = texts("yaml")
     settings = parse_settings(yaml.safe_load(shown))
     assert [*settings.rerankers, *settings.judges] == ["mine", "lengths"]
+    as_in_jobs = parse_settings(yaml.safe_load(of_jobs))
+    assert [*as_in_jobs.judges, *as_in_jobs.rerankers] == ["checks", "ranks", "asked", "passed-on"]
 
 
 def test_judges_and_the_model_that_the_page_asks_are_settings() -> None:

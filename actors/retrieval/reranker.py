@@ -130,9 +130,10 @@ class EndpointReranker(Reranker[EndpointRerankerSettings]):
             found = await self._endpoint.client.rerank(self._settings.model, query, asked)
         except LongformError as error:
             raise LongformError(f"{self._endpoint.where}: {error}") from error
-        scores = rounded([score for _, score in found], of_others=True).tolist()
-        scored = [(place, score) for (place, _), score in zip(found, scores, strict=True)]
-        return reranked(sorted(scored, key=lambda one: -one[1]), len(texts))
+        known = {place: score for place, score, _ in found if score is not None}
+        scored = zip(known, rounded([*known.values()], of_others=True).tolist(), strict=True)
+        failures = {place: failure for place, _, failure in found if failure is not None}
+        return reranked(sorted(scored, key=lambda one: -one[1]), len(texts), failures)
 
 
 # ---------------------------------------------------------------- a cross-encoder

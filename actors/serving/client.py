@@ -12,10 +12,10 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from time import time
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self
 from uuid import uuid4
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from actors.secret_values import redaction
 from actors.serving.messages import (
@@ -23,6 +23,7 @@ from actors.serving.messages import (
     JudgeAnswer,
     Refusal,
     Replies,
+    best_first,
     judge_answer,
     shared_text,
     stated,
@@ -31,7 +32,6 @@ from longform.chat.rate_headers import read_signals
 from longform.chat.refusals import redirect_words
 from longform.errors import LongformError
 from longform.given import Count, Json, Number
-from longform.retrieval.ranking import ranked
 
 if TYPE_CHECKING:
     from ray.serve.handle import DeploymentHandle
@@ -57,7 +57,14 @@ class _Row(BaseModel):
 
 
 class _Ranked(_Row):
-    value: Number = Field(alias="relevance_score")
+    value: Number | None = Field(alias="relevance_score")
+    failure: str | None = None
+
+    @model_validator(mode="after")
+    def _has_a_score_or_says_why(self) -> Self:
+        if self.value is None and "failure" not in self.model_fields_set:
+            raise ValueError("found null without `failure`")
+        return self
 
 
 class _Embedded(_Row):
@@ -114,49 +121,36 @@ class ServedClient:
         answer: JudgeAnswer = await self._asked("/v1/judge", {"judge": judge, "items": list(items)})
         return answer
 
-    async def rerank(self, model: str, query: str, documents: Sequence[str]) -> list[tuple[int, float]]:
-        """
-        Return (index, score) of all *documents*, best first.
-
-        Raises:
-            RefusedError, LongformError: As of `judge`.
-        """
+    async def rerank(
+        self, model: str, query: str, documents: Sequence[str]
+    ) -> list[tuple[int, float | None, str | None]]:
+        """Return (index, score, failure) of all *documents*, best first, without a score last; raise as `judge`."""
         if not documents:
             return []
         body = {"model": model, "query": query, "documents": list(documents)}
-        return await self._each("/v1/rerank", body, "results", _Ranked, len(documents))
+        rows = await self._each("/v1/rerank", body, "results", _Ranked, len(documents))
+        return [(row.index, row.value, row.failure) for row in rows]
 
     async def embed(self, model: str, texts: Sequence[str]) -> list[tuple[int, list[float]]]:
-        """
-        Return (index, vector) of all *texts*.
-
-        Raises:
-            RefusedError, LongformError: As of `judge`.
-        """
+        """Return (index, vector) of all *texts*; raise as `judge`."""
         body = {"model": model, "input": list(texts)}
-        return await self._each("/v1/embeddings", body, "data", _Embedded, len(texts))
+        rows = await self._each("/v1/embeddings", body, "data", _Embedded, len(texts))
+        return [(row.index, row.value) for row in rows]
 
     async def search(self, query: str, n: int) -> Any:
-        """
-        Return what a search endpoint answers to a query for *n* documents; its URL is the whole path.
-
-        Raises:
-            RefusedError, LongformError: As of `judge`.
-        """
+        """Return the answer of a search endpoint, whose URL is the whole path, for *n* documents; raise as `judge`."""
         return await self._asked("", {"query": query, "n": n})
 
-    async def _each(
-        self, path: str, body: Mapping[str, Json], name: str, form: type[_Row], n: int
-    ) -> list[tuple[int, Any]]:
-        """Return the index and value of each row in an answer's list *name*: one for each of *n* asked about."""
+    async def _each(self, path: str, body: Mapping[str, Json], name: str, form: type[_Row], n: int) -> list[Any]:
+        """Return the rows of an answer's list *name*: one for each of *n* asked about."""
         answer = await self._asked(path, body)
         expected = f"{path} answered 200: expected {name} with index and {form.model_fields['value'].alias}"
         try:
-            rows = [(row.index, row.value) for row in map(form.model_validate, answer[name])]
+            rows = [form.model_validate(row) for row in answer[name]]
         except (KeyError, TypeError, ValidationError) as error:
             found = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
             raise LongformError(f"{expected}, found {found}") from error
-        places = [place for place, _ in rows]
+        places = [row.index for row in rows]
         if sorted(places) != list(range(n)):
             raise LongformError(f"{expected} of each of {n} once, found indices {places[:20]}")
         return rows
@@ -277,5 +271,5 @@ def over_handle(handle: DeploymentHandle, *, timeout_s: float | None = None) -> 
 
 
 def _reranked(found: Replies) -> dict[str, Json]:
-    scores = [answer.content for answer in found.answers[0]]
-    return {"results": [{"index": place, "relevance_score": scores[place]} for place in ranked(scores)]}
+    rows = [{"relevance_score": one.content, "failure": one.failure} for one in found.answers[0]]
+    return {"results": [{"index": place, **rows[place]} for place in best_first(found.answers[0])]}

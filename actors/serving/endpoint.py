@@ -72,12 +72,7 @@ class Application:
 
 
 def over_application(url: str, *, timeout_s: float = 300.0) -> Send:
-    """
-    Send as `over_http` does.
-
-    Raises:
-        UsageError: As of `Application`.
-    """
+    """Send as `over_http` does; raise as `Application`."""
     application, base = Application(url), urlsplit(url).path.rstrip("/")
 
     async def send(path: str, body: Mapping[str, Json], held: HeldBack) -> Reply:
@@ -110,12 +105,7 @@ class Endpoint:
 
 
 def token_of(kind: str, settings: EndpointSettings) -> str | None:
-    """
-    Return the bearer token; None if none is sent.
-
-    Raises:
-        UsageError: The variable is unset.
-    """
+    """Return the bearer token; None if none is sent. UsageError: the variable is unset."""
     return token_in(settings.api_key_env, f"{kind} at {settings.url}")
 
 

@@ -17,9 +17,10 @@ from typing import Any, Literal, NamedTuple, TypeVar
 from longform.errors import LongformError
 from longform.given import Json
 from longform.keys import content_key
+from longform.retrieval.ranking import ranked
 
-ScoreKind = Literal["logit", "probability", "cosine"]
-"""Scales of a score. Only logits and probabilities of one model turn into each other; a cosine is neither."""
+ScoreKind = Literal["logit", "probability", "cosine", "own"]
+"""Scales of a score. Only logits and probabilities of one model turn into each other; `own` are a reranker's own."""
 
 
 class About(NamedTuple):
@@ -48,6 +49,7 @@ class Answered(NamedTuple):
     from_ledger: bool = False
     output_tokens: int = 0  # that were written for it
     settled: bool = False  # no model had to be asked, so that it is in no cache and no ledger
+    failure: str | None = None  # why there is no score, the content, if one was asked for
 
 
 class Replies(NamedTuple):
@@ -151,6 +153,18 @@ def shared_text(items: Sequence[Item]) -> str:
 def _said(messages: Json) -> str:
     assert isinstance(messages, Sequence), "the request was checked"
     return "".join(str(message["content"]) for message in messages if isinstance(message, Mapping))
+
+
+def answers_to_each(answer: Answered) -> list[Answered]:
+    """Return an answer for each text of an item that was scored at once; the first one has the tokens."""
+    each = [answer._replace(content=score, failure=failure, tokens=0) for _, score, failure in answer.content]
+    return [each[0]._replace(tokens=answer.tokens), *each[1:]]
+
+
+def best_first(answers: Sequence[Answered]) -> list[int]:
+    """Return the places of texts by descending score, ties by place; then those without a score."""
+    places = ranked([answer.content for answer in answers], of_others=True)
+    return [*places, *(place for place, answer in enumerate(answers) if answer.content is None)]
 
 
 def usage(answers: Sequence[Answered]) -> dict[str, Any]:

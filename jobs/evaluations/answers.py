@@ -51,7 +51,7 @@ from longform.results.cells import measures_in, systems_in
 from longform.results.results import document
 from longform.settings.chat import ShippedSummarizerSettings
 from longform.settings.experiment import Experiment
-from longform.settings.judges import JudgeSettings, OfflineJudgeSettings
+from longform.settings.judges import JudgeSettings
 from longform.settings.named_judges import SHIPPED_JUDGES
 from longform.settings.systems import SystemGrid, SystemName, named_system
 from longform.tables.files import aligned_text
@@ -59,10 +59,6 @@ from longform.tables.files import aligned_text
 WRITERS = "outputs"
 """The name of the only summarizer: all that wrote answers."""
 
-JUDGES: Mapping[str, JudgeSettings] = {
-    **SHIPPED_JUDGES,
-    "offline-key-points": OfflineJudgeSettings(kind="offline", task="key_point"),
-}
 _DEFAULTS = {"insight": "offline-people-vectors", "key_point": "offline-key-points"}
 _SUPPORT = "offline"
 
@@ -87,7 +83,7 @@ def choose(benchmark: Benchmark, answers: Collection[Released], named: Sequence[
     measures = [measure.name for measure in ROUGE] if "reference" in kinds else []
     refusing = [REFUSALS.name] if _refuses(benchmark) else []
     if named is not None:
-        return JudgeChoice({name: JUDGES[name] for name in named}, [*measures, *refusing], [])
+        return JudgeChoice({name: SHIPPED_JUDGES[name] for name in named}, [*measures, *refusing], [])
     names = [judge for kind, judge in _DEFAULTS.items() if kind in kinds]
     lacking = [kind for kind in _LACKING if kind not in kinds and (kind == "insight" or not kinds)]
     left_out = [f"{NOBODY} {_LACKING[kind]}." for kind in lacking]
@@ -100,7 +96,7 @@ def choose(benchmark: Benchmark, answers: Collection[Released], named: Sequence[
             f"{benchmark.folder.url}: expected something to judge answers by, found no insights, key points, "
             "references or documents"
         )
-    return JudgeChoice({name: JUDGES[name] for name in names}, [*measures, *refusing], left_out)
+    return JudgeChoice({name: SHIPPED_JUDGES[name] for name in names}, [*measures, *refusing], left_out)
 
 
 def _refuses(benchmark: Benchmark) -> bool:
@@ -145,8 +141,10 @@ def judge(arguments: argparse.Namespace) -> Outcome:
     """Judge the answers that a command line names, and hold them against its gate."""
     gate = gate_of(arguments)
     for name in arguments.judge or ():
-        if name not in JUDGES:
-            raise UsageError(f"--judge: expected judges of {', '.join(JUDGES)}, found {name}{meant(name, JUDGES)}")
+        if name not in SHIPPED_JUDGES:
+            raise UsageError(
+                f"--judge: expected judges of {', '.join(SHIPPED_JUDGES)}, found {name}{meant(name, SHIPPED_JUDGES)}"
+            )
     out = (arguments.out or default_out(arguments.outputs[0])).rstrip("/")
     baseline = _baseline(gate.against, out)
     answered = _answered(arguments, arguments.outputs, out)

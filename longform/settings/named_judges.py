@@ -41,6 +41,7 @@ SHIPPED_JUDGES: Mapping[str, JudgeSettings] = {
     "offline-people-vectors": OfflineJudgeSettings(kind="offline", calibration="people", features="vectors"),
     "offline-gpt-4o": OfflineJudgeSettings(kind="offline", calibration="gpt-4o"),
     "offline": OfflineJudgeSettings(kind="offline", task="support"),
+    "offline-key-points": OfflineJudgeSettings(kind="offline", task="key_point"),
     "checker": SHIPPED_CHECKER,
     "key-point-checker": SHIPPED_KEY_POINT_CHECKER,
 }
@@ -90,11 +91,10 @@ def known_judge(name: object, task: str) -> JudgeSettings | None:
 
 def judge_scale(name: str, judges: Mapping[str, JudgeSettings]) -> str | None:
     """Say what a reader must know to compare the scores of judge *name*; None if its name and card say it all."""
-    if (judge := judges.get(name)) is None:
-        return None
-    if judge.members:
+    judge = judges.get(name)
+    if judge is not None and judge.members:
         return f"mean of {' and '.join(_with_scale(member, judges) for member in judge.members)}"
-    return judge.scale
+    return None if judge is None else judge.scale
 
 
 def _with_scale(name: str, judges: Mapping[str, JudgeSettings]) -> str:

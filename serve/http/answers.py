@@ -9,8 +9,7 @@ from collections.abc import Sequence
 
 from pydantic import JsonValue
 
-from actors.serving.messages import About, Answered, ApiError, ScoreKind, usage
-from longform.retrieval.ranking import ranked
+from actors.serving.messages import About, Answered, ApiError, ScoreKind, best_first, usage
 from serve.engine import ChatItem
 from serve.http.schemas import CompletionRequest, RerankRequest
 
@@ -44,8 +43,7 @@ def tei_answer(request: RerankRequest, answers: Sequence[Answered], about: About
     return [
         {
             "index": index,
-            "score": in_kind(answers[index].content, kind),
-            "truncated": answers[index].truncated,
+            **scored("score", answers[index], kind),
             **({"text": request.all_texts[index]} if request.return_text else {}),
         }
         for index in _order(request, answers)
@@ -53,9 +51,9 @@ def tei_answer(request: RerankRequest, answers: Sequence[Answered], about: About
 
 
 def tei_score_kind(request: RerankRequest, about: About) -> ScoreKind | None:
-    """TEI's callers say what they want; a cosine stays one."""
-    if about.score_kind == "cosine":
-        return "cosine"
+    """TEI's callers say what they want; a cosine stays one, and so does a number of a reranker's own."""
+    if about.score_kind in ("cosine", "own"):
+        return about.score_kind
     return "logit" if request.raw_scores else "probability"
 
 
@@ -71,8 +69,7 @@ def object_answer(
         "results": [
             {
                 "index": index,
-                "relevance_score": in_kind(answers[index].content, about.score_kind),
-                "truncated": answers[index].truncated,
+                **scored("relevance_score", answers[index], about.score_kind),
                 **({"document": {"text": request.all_texts[index]}} if request.return_documents else {}),
             }
             for index in _order(request, answers)
@@ -85,13 +82,16 @@ def object_answer(
     }
 
 
-def in_kind(score: float, kind: ScoreKind | None) -> float:
-    """A model's score as a *kind*; reranking models give logits, or cosines, which stay as they are."""
-    return _sigmoid(score) if kind == "probability" else score
+def scored(name: str, answer: Answered, kind: ScoreKind | None) -> dict[str, JsonValue]:
+    """A model's score as a *kind*; a text without one has the reason, null if nobody scored it."""
+    if answer.content is None:
+        return {name: None, "truncated": answer.truncated, "failure": answer.failure}
+    score = _sigmoid(answer.content) if kind == "probability" else answer.content
+    return {name: score, "truncated": answer.truncated}
 
 
 def _order(request: RerankRequest, answers: Sequence[Answered]) -> list[int]:
-    return ranked([answer.content for answer in answers], depth=request.top_n or None)
+    return best_first(answers)[: request.top_n or None]
 
 
 def _sigmoid(logit: float) -> float:
@@ -112,12 +112,7 @@ def item_of(request: CompletionRequest) -> ChatItem:
 
 
 def completion(answer: Answered, model: str) -> dict[str, JsonValue]:
-    """
-    The answer's body.
-
-    Raises:
-        ApiError: The model gave no reply.
-    """
+    """Return the answer's body; ApiError: the model gave no reply."""
     if error := answer.content.get("error"):
         raise ApiError(error["status"], error["message"])
     return {

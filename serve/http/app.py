@@ -29,9 +29,9 @@ from serve.http.access import OPEN_PATH, Access
 from serve.http.answers import (
     check_windows,
     completion,
-    in_kind,
     item_of,
     object_answer,
+    scored,
     tei_answer,
     tei_score_kind,
 )
@@ -279,10 +279,7 @@ def _score_answer(found: Replies) -> dict[str, JsonValue]:
         "created": int(time.time()),
         "model": found.about.name,
         "score_kind": kind,
-        "data": [
-            {"index": i, "object": "score", "score": in_kind(answer.content, kind), "truncated": answer.truncated}
-            for i, answer in enumerate(answers)
-        ],
+        "data": [{"index": i, "object": "score", **scored("score", answer, kind)} for i, answer in enumerate(answers)],
         "usage": usage(answers),
     }
 

@@ -33,12 +33,7 @@ _AGAIN_S = 1.0
 
 
 def middlewares() -> list[Middleware]:
-    """
-    Return what Ray puts before its proxy.
-
-    Raises:
-        UsageError: The environment's limits cannot be read.
-    """
+    """Return what Ray puts before its proxy; UsageError: the environment's limits cannot be read."""
     try:
         limits = Limits.model_validate_json(os.environ.get(LIMITS_ENV) or "{}")
     except ValidationError as error:

@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import uuid
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from pydantic import JsonValue
 
-from actors.authority import Local
-from actors.chat.governor import Unlimited
-from actors.chat.model import CallContext, ChatModel
-from actors.chat.opening import Asking, first_asked, leases_of, open_chat
-from actors.chat.pool import ChatPool
+from actors.chat.model import CallContext
+from actors.chat.opening import Asking, first_asked
 from actors.judges.opening import Judge, make_judge
-from actors.ledger.keeper import LedgerKeeper
 from actors.serving.messages import About
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, call_id
-from longform.chat.prices import FREE
 from longform.errors import UsageError
 from longform.judges.kind import Group, Shared, Verdict, shared_of
 from longform.judges.means import MEAN_VERSION, mean_verdict
 from longform.judges.replies import QUERY, group_of, parts_of, read_verdict, served_verdict
 from longform.keys import content_key
-from longform.settings.chat import ChatSettings
 from longform.settings.strict import Strict, imported
-from serve.chat_workers import LoopThread
+from serve.chat_workers import LoopThread, local_pool
 from serve.engine import JudgeItem, JudgeUnit, Texts, Work, Worker, tokens_of
 from serve.judges.items import NO_CARD, JudgeWorker, common_item, item_of, reads_whole_items, served_card
 from serve.settings import ServedJudge, ServedKind, ServedOther
@@ -44,10 +37,7 @@ class LocalAsker:
         self._backend = judge.open(_NOBODY, threads)
 
     def ask(self, groups: Sequence[Group]) -> list[list[Verdict]]:
-        async def answers() -> list[list[Verdict]]:
-            return await self._backend.ask(groups)
-
-        return asyncio.run(answers())
+        return asyncio.run(self._backend.ask(groups))
 
     def work(self, unit: JudgeUnit, verdict: Mapping[str, JsonValue]) -> Work:
         """Return the work that the *verdict* on a *unit* of the last call took."""
@@ -64,11 +54,11 @@ class ChatAsker:
         UsageError: The model cannot be loaded.
     """
 
-    def __init__(self, judge: Judge, *, ledger: str) -> None:
+    def __init__(self, judge: Judge, *, ledger: str | None) -> None:
         settings = judge.settings.asked_model
         assert settings is not None, "a judge that asks"
         self._settings, self._loop = settings, LoopThread()
-        self._chat = local_pool(open_chat(settings), settings, judge.name, ledger)
+        self._chat = local_pool(settings, "judge", judge.name, ledger)
         self._backend = judge.asking(Asking(chat=self))
         # call -> the replies to all calls of its question, by their ids: a second one if the first could not be read
         self._replies: dict[str, dict[str, ChatReply]] = {}
@@ -106,15 +96,6 @@ class ChatAsker:
         )
 
 
-def local_pool(model: ChatModel, settings: ChatSettings, name: str, ledger: str) -> ChatPool:
-    """A model behind the pool, with a keeper of its own: each replica is a writer of the ledger."""
-    job = f"serve-{name}-{uuid.uuid4().hex[:8]}"
-    context = CallContext(job=job, stage=f"judge {name}", ledger=ledger)
-    keeper = Local(LedgerKeeper(ledger, job))
-    leases = leases_of(settings, context) if settings.base_url else Unlimited()
-    return ChatPool(model, settings, context, leases=leases, keeper=keeper, price=FREE)
-
-
 class KindWorker:
     """
     A judge of one of our kinds. A unit is a pair of shared text and item; of a judge that reads all items together it
@@ -129,11 +110,7 @@ class KindWorker:
         self.item = item_of(settings)
         self._kind, self._whole = judge.kind, reads_whole_items(settings)
         chat = settings.judge.asked_model
-        if chat is None:
-            self._asker: LocalAsker | ChatAsker = LocalAsker(judge, threads=threads)
-        else:
-            assert ledger is not None, "the settings saw to it"
-            self._asker = ChatAsker(judge, ledger=ledger)
+        self._asker = LocalAsker(judge, threads=threads) if chat is None else ChatAsker(judge, ledger=ledger)
         card, gives_numbers = served_card(settings, judge), chat is None or "probability" in settings.judge.stated
         self.about = About(
             name,
@@ -299,12 +276,7 @@ def load_judge(name: str, judges: Mapping[str, ServedJudge], *, threads: int, le
 
 
 def item_type(name: str, judges: Mapping[str, ServedJudge]) -> type[Strict]:
-    """
-    The type of one item of a judge's requests, without loading it.
-
-    Raises:
-        UsageError: It cannot be found.
-    """
+    """Return the type of one item of a judge's requests, without loading it; UsageError: it cannot be found."""
     settings = judges[name]
     if isinstance(settings, ServedKind):
         members = settings.judge.members
@@ -316,12 +288,7 @@ def item_type(name: str, judges: Mapping[str, ServedJudge]) -> type[Strict]:
 
 
 def load_other(name: str, settings: ServedOther, *, threads: int) -> Worker[Any, Any]:
-    """
-    Return what `make` makes.
-
-    Raises:
-        UsageError: It cannot be imported, or does not take the settings.
-    """
+    """Return what `make` makes; UsageError: it cannot be imported, or does not take the settings."""
     try:
         worker: Worker[Any, Any] = _imported(name, settings)(name, threads=threads, **settings.settings)
     except (TypeError, ValueError) as error:

@@ -13,14 +13,15 @@ import yaml
 
 from actors.chat.model import CallContext
 from actors.chat.openai_client import OpenAIChat
+from actors.chat.opening import Asking, open_chat
 from actors.judges.opening import make_judge
 from actors.ledger.ledger import Ledger
 from actors.rehearsal.fake_provider import FakeProvider
 from longform.chat.call import ChatRequest, Message
-from longform.judges.kind import Group
+from longform.judges.kind import Group, Verdict
 from longform.rehearsal.settings import FakeSettings
 from longform.settings.chat import ChatSettings
-from longform.settings.judges import ServedJudgeSettings
+from longform.settings.judges import ChatJudgeSettings, ServedJudgeSettings
 from serve.door import CannotBuildError, build
 from serve.settings import parse_settings
 from tests.places import ROOT
@@ -107,12 +108,26 @@ DOCUMENT = "The dam was closed in May. Farmers asked for water. The mayor spoke 
 SENTENCES = ("The dam was closed in May.", "Farmers asked for water.", "Swans nest by the harbour.")
 
 
-def judged(sentences: Sequence[str]) -> list[tuple[str | None, str | None]]:
-    """Return the answers of the served judge, and why there is none, as a job gets them."""
-    served = ServedJudgeSettings(kind="served", task="support", url="serve://judging", judge="own")
-    backend = make_judge("own", {"own": served}).open(CallContext(job="test", stage="judge", ledger=""), 1)
-    (verdicts,) = asyncio.run(backend.ask([Group("d", (DOCUMENT,), tuple(sentences))]))
-    return [(verdict.answer, verdict.failure) for verdict in verdicts]
+SERVED = ServedJudgeSettings(kind="served", task="support", url="serve://judging", judge="own")
+
+
+def group_of(sentences: Sequence[str]) -> Group:
+    return Group("d", (DOCUMENT,), tuple(sentences))
+
+
+def judged(sentences: Sequence[str]) -> list[Verdict]:
+    """Return the verdicts of the served judge, as a job gets them."""
+    backend = make_judge("own", {"own": SERVED}).open(CallContext(job="test", stage="judge", ledger=""), 1)
+    (verdicts,) = asyncio.run(backend.ask([group_of(sentences)]))
+    return list(verdicts)
+
+
+async def judged_here(judge: dict[str, Any], base_url: str) -> list[Verdict]:
+    """Return the verdicts of the same judge, which asks the server from this process."""
+    own = ChatJudgeSettings.model_validate({**judge, "task": "support"})
+    asking = Asking(chat=open_chat(own.chat.model_copy(update={"base_url": base_url})))
+    (verdicts,) = await make_judge("own", {"own": own}).asking(asking).ask([group_of(SENTENCES)])
+    return list(verdicts)
 
 
 @pytest.mark.slow
@@ -132,9 +147,11 @@ async def test_a_judge_asks_one_s_own_server_for_two_jobs_at_once(on_serve: None
         judges = build_judges({"judges": {"own": entry}, "ledger": str(tmp_path / "ledger")})
         await asyncio.to_thread(serve.run, judges, name="judging", route_prefix=None)
         first, second = await asyncio.gather(job.remote(SENTENCES[:2]), job.remote(SENTENCES[1:]))
-    assert first == [("supported", None), ("supported", None)]
-    assert second == [("supported", None), ("unsupported", None)]
+        n_asked = len(vllm.asked)
+        here = await judged_here(entry["judge"], f"{url}/v1")
+    assert [verdict.answer for verdict in here] == ["supported", "supported", "unsupported"]
+    assert [first, second] == [here[:2], here[1:]]
     assert {body["model"] for body in vllm.asked} == {MODEL}
     totals = Ledger.existing(str(tmp_path / "ledger")).totals()
-    assert (totals.calls, totals.answered, totals.known_usd) == (len(vllm.asked), 3, 0.0)
-    assert len(vllm.asked) == 3, "the pair of both jobs was asked about once"
+    assert (totals.calls, totals.answered, totals.known_usd) == (n_asked, 3, 0.0)
+    assert n_asked == 3, "the pair of both jobs was asked about once"

@@ -56,7 +56,7 @@ RANKED = Reply(200, {"results": [{"index": 1, "relevance_score": 0.9}, {"index":
 
 async def test_a_list_is_one_request() -> None:
     server = Server(RANKED)
-    assert await server.client().rerank("m", "q", ["a", "b"]) == [(1, 0.9), (0, 0.1)]
+    assert await server.client().rerank("m", "q", ["a", "b"]) == [(1, 0.9, None), (0, 0.1, None)]
     assert server.asked == [("/v1/rerank", {"model": "m", "query": "q", "documents": ["a", "b"]})]
     assert await server.client().rerank("m", "q", []) == []
 
@@ -90,7 +90,7 @@ async def test_overload_and_dead_replicas_are_waited_out_up_to_a_cap() -> None:
 async def test_refusals_are_bounded_in_time_and_not_in_number() -> None:
     """A server that says when to come again is there; how often it says so tells only how many others ask."""
     server = Server(*[Reply(429, "busy", 20.0)] * 20, RANKED)
-    assert await server.client(attempts=2).rerank("m", "q", ["a", "b"]) == [(1, 0.9), (0, 0.1)]
+    assert await server.client(attempts=2).rerank("m", "q", ["a", "b"]) == [(1, 0.9, None), (0, 0.1, None)]
     server = Server(*[Reply(429, "busy", 20.0)] * 5)
     with pytest.raises(LongformError, match="429 4 times in 70 s: busy"):
         await server.client(patience_s=70).rerank("m", "q", ["a", "b"])
@@ -181,7 +181,11 @@ async def test_a_model_that_fails_behind_a_handle_says_nothing_of_the_inside() -
 async def test_a_handle_of_a_reranker_ranks_with_ties_by_index() -> None:
     answers = [Answered(score, 1, False, False, str(score)) for score in (0.5, 2.0, 0.5)]
     remote = Remote(Replies(About("r", "rerank", "1", score_kind="logit"), [answers]))
-    assert await ServedClient(over_handle(remote)).rerank("r", "q", ["a", "b", "c"]) == [(1, 2.0), (0, 0.5), (2, 0.5)]
+    assert await ServedClient(over_handle(remote)).rerank("r", "q", ["a", "b", "c"]) == [
+        (1, 2.0, None),
+        (0, 0.5, None),
+        (2, 0.5, None),
+    ]
     assert remote.items == [{"query": "q", "texts": ["a", "b", "c"]}]
 
 
@@ -237,9 +241,18 @@ async def test_rows_of_an_answer_are_finite_numbers_one_for_each_that_was_asked_
             assert isinstance(rows, LongformError)
             assert "answered 200: expected " in str(rows)
             continue
-        assert sorted(place for place, _ in rows) == [0, 1]
-        assert all(np.isfinite(np.array(value)).all() for _, value in rows)
-        assert not any(isinstance(value, bool | str) for _, value in rows)
+        assert sorted(row[0] for row in rows) == [0, 1]
+        assert all(np.isfinite(np.array(row[1])).all() for row in rows)
+        assert not any(isinstance(row[1], bool | str) for row in rows)
+
+
+async def test_a_text_without_a_score_has_the_reason_and_null_alone_is_none() -> None:
+    rows = [{"index": 1, "relevance_score": 0.5}, {"index": 0, "relevance_score": None, "failure": "no_score"}]
+    found = await Server(Reply(200, {"results": rows})).client().rerank("m", "q", ["a", "b"])
+    assert found == [(1, 0.5, None), (0, None, "no_score")]
+    del rows[1]["failure"]
+    with pytest.raises(LongformError, match="found null without `failure`"):
+        await Server(Reply(200, {"results": rows})).client().rerank("m", "q", ["a", "b"])
 
 
 @pytest.mark.parametrize(

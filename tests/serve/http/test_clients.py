@@ -76,7 +76,7 @@ def test_litellm_reads_rankings(server: str, provider: str, monkeypatch: pytest.
 
 async def test_our_own_client_asks_by_url(server: str) -> None:
     asked = ServedClient(over_http(server, token=TOKEN))
-    assert [index for index, _ in await asked.rerank("words", "a b", ["c", "a b", "a"])] == [1, 2, 0]
+    assert [index for index, *_ in await asked.rerank("words", "a b", ["c", "a b", "a"])] == [1, 2, 0]
     judged = await asked.judge("length", [{"text": "a b", "most_words": 1}])
     assert judged["results"][0]["verdicts"][0]["answer"] == "long"
     with pytest.raises(LongformError, match="answered 401"):

@@ -69,6 +69,7 @@ OF_RESPONSES = {
     "reference": ("summary", "references", {"probability": True}),
     "key_point": ("response", "key_points", {}),
     "misses": ("response", "key_points", {}),
+    "errors": ("summary", "references", {}),
 }
 """Task of a judge -> the fields of an item, and how the judge is set."""
 
@@ -79,13 +80,16 @@ async def test_served_and_in_the_process_a_chat_judge_says_the_same(task: str, t
     judge = {"kind": "chat", "chat": SCRIPTED, **how}
     settings = parse_settings({"judges": {"asked": {"task": task, "judge": judge}}, "ledger": str(tmp_path / "served")})
     served = ServedJudge(load_engine(settings, "judges", "asked"), judge_item(task))
-    body = {"judge": "asked", "items": [{shared: DOCUMENT, items: SENTENCES}]}
+    shown = "What did the mayor say?" if KINDS[task].shows_query else ""
+    item = {shared: DOCUMENT, items: SENTENCES, **({"query": shown} if shown else {})}
+    body = {"judge": "asked", "items": [item]}
     async with client(local_app(Backends(judges={"asked": served}))) as asked:
         answered = (await asked.post("/v1/judge", json=body)).json()
 
     own = ChatJudgeSettings.model_validate({"task": task, **judge})
     asking = Asking(chat=open_chat(own.chat))
-    ((*expected,),) = await ChatJudge(KINDS[task], "asked", own, asking).ask([Group("k", (DOCUMENT,), SENTENCES)])
+    group = Group("k", (DOCUMENT,), SENTENCES, query=shown)
+    ((*expected,),) = await ChatJudge(KINDS[task], "asked", own, asking).ask([group])
     found = answered["results"][0]["verdicts"]
     assert [one["answer"] for one in found] == [one.answer for one in expected]
     assert len({one.answer for one in expected}) == 2, "else equal answers would say nothing"
@@ -100,7 +104,7 @@ def test_a_judge_that_costs_money_or_has_no_ledger_is_refused(tmp_path: Path) ->
     entry = {"task": "support", "judge": own, "paid": False}
     assert parse_settings({"judges": {"own": entry}, "ledger": "ledger"}).judges["own"]
     for wrong in ({"paid": True}, {"judge": {**own, "chat": {"model": "gpt-4o"}}}):
-        with pytest.raises(UsageError, match="or of one's own server, with `base_url` and `paid: false`, found openai"):
+        with pytest.raises(UsageError, match="or one's own server, with `base_url` and `paid: false`, found openai"):
             parse_settings({"judges": {"own": entry | wrong}, "ledger": "ledger"})
     with pytest.raises(UsageError, match=r"expected a `ledger` for the calls of \['asked'\]"):
         judge_settings(None)
