@@ -17,11 +17,15 @@ from actors.chat.opening import Asking, open_chat
 from actors.judges.opening import make_judge
 from actors.ledger.ledger import Ledger
 from actors.rehearsal.fake_provider import FakeProvider
+from actors.retrieval.chat_reranker import ChatReranker
+from actors.retrieval.reranker import EndpointReranker, Means
 from longform.chat.call import ChatRequest, Message
 from longform.judges.kind import Group, Verdict
+from longform.records import Document, Query
 from longform.rehearsal.settings import FakeSettings
 from longform.settings.chat import ChatSettings
 from longform.settings.judges import ChatJudgeSettings, ServedJudgeSettings
+from longform.settings.retrievers import ChatRerankerSettings, EndpointRerankerSettings
 from serve.door import CannotBuildError, build
 from serve.settings import parse_settings
 from tests.places import ROOT
@@ -155,3 +159,29 @@ async def test_a_judge_asks_one_s_own_server_for_two_jobs_at_once(on_serve: None
     totals = Ledger.existing(str(tmp_path / "ledger")).totals()
     assert (totals.calls, totals.answered, totals.known_usd) == (n_asked, 3, 0.0)
     assert n_asked == 3, "the pair of both jobs was asked about once"
+
+
+@pytest.mark.slow
+@pytest.mark.ray
+async def test_a_reranker_asks_one_s_own_server_as_it_does_in_the_process(on_serve: None, tmp_path: Path) -> None:
+    from ray import serve
+
+    from serve.deployments import build as build_rerankers
+
+    chat = {"model": MODEL, "base_url": "serve://open-model/v1", "api_key_env": "", "max_tokens": 100}
+    asked = {"kind": "chat", "chat": chat}
+    own = ChatRerankerSettings.model_validate(asked)
+    through = EndpointRerankerSettings(kind="endpoint", url="serve://ranking/v1/rerank", model="asked")
+    vllm = Vllm()
+    async with vllm.serving() as url:
+        await asyncio.to_thread(serve.run, build({"url": url}), name="open-model", route_prefix=None)
+        arguments = {"rerankers": {"asked": {**asked, "paid": False}}, "ledger": str(tmp_path / "ledger")}
+        await asyncio.to_thread(serve.run, build_rerankers(arguments), name="ranking", route_prefix=None)
+        found = await EndpointReranker(through, Means()).rerank("Who asked for water?", SENTENCES)
+        n_asked = len(vllm.asked)
+        here = ChatReranker(own, Means(asking=Asking(chat=open_chat(own.chat))))
+        documents = [Document(str(place), "h", place, None, text) for place, text in enumerate(SENTENCES)]
+        expected = await here.order(Query("q", "h", "Who asked for water?"), documents)
+    assert found == expected
+    assert found[0].place == 1
+    assert n_asked == len(SENTENCES) == Ledger.existing(str(tmp_path / "ledger")).totals().answered

@@ -107,6 +107,9 @@ async def test_a_text_without_a_score_stands_last_with_the_reason(
     assert (none["index"], none["relevance_score"], none["failure"]) == (1, None, "no_score")
     assert by_documents["score_kind"] == by_texts.headers["X-Score-Kind"] == pairs["score_kind"] == "own"
     assert [row["score"] for row in by_texts.json()] == [row["score"] for row in pairs["data"]] == [7.0, None]
+    in_a_job = await served(app_of(CHAT, tmp_path))
+    assert in_a_job == await in_process(CHAT)
+    assert in_a_job[-1].failure == "no_score"
 
 
 async def test_calls_of_a_chat_reranker_are_in_the_ledger_and_are_made_once(tmp_path: Path) -> None:
