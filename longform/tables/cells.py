@@ -101,10 +101,10 @@ def value_cell(value: Value, column: Column, *, reason: str | None = None) -> Te
         return words(column.none or None if value is None else value, reason=reason)
     unit: Unit = column.unit if column.unit in _SHOWN else "number"  # a number among texts
     how = _SHOWN[unit]
-    digits = 0 if isinstance(value, int) and unit == "number" else how.digits
+    is_mean = isinstance(value, Estimate) or value % 1 != 0
+    digits = int(is_mean) if unit == "count" else 0 if isinstance(value, int) and unit == "number" else how.digits
     alone, low, high, _ = value if isinstance(value, Estimate) else Estimate(value, None, None, 1)
-    if unit == "usd" and alone and abs(alone) < _SMALL_USD:
-        digits = _SMALL_DIGITS
+    digits = _SMALL_DIGITS if unit == "usd" and alone and abs(alone) < _SMALL_USD else digits
     digits = digits if column.digits is None else column.digits
     digits = 0 if unit == "usd" and alone == 0 else digits  # nothing is no small amount
     shown = partial(number, digits=digits, factor=how.factor, sign=how.sign or column.signed, grouped=how.grouped)

@@ -66,6 +66,13 @@ def test_no_money_is_no_small_amount() -> None:
     assert [value_cell(value, Column("cost", "usd")).text for value in (0.0, 0.00004)] == ["$0", "$0.000040"]
 
 
+def test_a_mean_of_counts_has_a_digit_and_a_count_has_none() -> None:
+    mean = value_cell(Estimate(0.83, 0.5, 1.25, 6), Column("numerals", "count"))
+
+    assert (mean.text, mean.detail) == ("0.8", "[0.5, 1.2]")
+    assert [value_cell(value, Column("numerals", "count")).text for value in (3, 3.0, 2.5)] == ["3", "3", "2.5"]
+
+
 @pytest.mark.parametrize(
     ("unit", "value", "shown"),
     [("difference", 2.5, "+2.5"), ("coefficient", 0.256, "0.26"), ("p", 0.03126, "0.0313"), ("stated", 0.5, "50.0 %")],
