@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple, Protocol
@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actors.local_models.checkpoints import check, checkpoint_content
-from actors.python_class import actor_of, check_class, class_version, load, open_class, returned, user_code
+from actors.python_class import actor_of, check_class, class_version, load, open_class, returned, user_code, wrong
 from actors.retrieval.encoders import check_encoder, encoder_version, open_encoder
 from actors.studies import open_studies
 from longform.errors import UsageError
+from longform.given import fitted
 from longform.judges.kinds import KINDS
 from longform.measures import RANKING, SHIPPED, default_names, named
 from longform.metrics.cited_support import SHARE
@@ -29,6 +30,7 @@ from longform.studies.study import Study
 
 Listed = Sequence[str | MeasureSettings]
 _BY_NAME = {measure.name: measure for measure in SHIPPED}
+_BESIDE = {measure.name: measure.beside for measure in SHIPPED}
 
 
 class SummaryMeasure(Protocol):
@@ -71,15 +73,13 @@ def open_measures(listed: Listed) -> list[Measure | RankingMeasure]:
     if taken := [one.name for one in own if one.name in _SHIPPED_NAMES]:
         raise UsageError(f"measures: {', '.join(taken)} is the name of a measure that ships; give yours another")
     names = [one if isinstance(one, str) else one.name for some in opened for one in some]
-    return named([name for one in names for name in (one, *_beside(one)) if name == one or name not in names], own)
-
-
-def _beside(name: str) -> Sequence[str]:
-    return _BY_NAME[name].beside if name in _BY_NAME else ()
+    return named(
+        [name for one in names for name in (one, *_BESIDE.get(one, ())) if name == one or name not in names], own
+    )
 
 
 _SHIPPED_NAMES = frozenset(measure.name for measure in (*SHIPPED, *RANKING))
-_OPTIONAL = ("judged_by", "unit", "better", "title", "told", "settings", "work", "beside")
+_READ = ("name", "told", "judged_by", "needs", "unit", "better", "title", "settings", "work", "beside")
 
 
 class Described(ABC):
@@ -136,20 +136,32 @@ class OfClass(Described):
         options: Any = settings.options
         found = load(settings.class_, folder=settings.folder)
         made: Any = replace(found, **options) if isinstance(found, Measure) else open_class(settings, SummaryMeasure)
-        name = getattr(made, "name", None)
-        if not isinstance(name, str) or not name:
-            raise UsageError(f"{settings.class_}: expected a class attribute `name`, a text; found {name!r}")
+        for field in ("name", "told"):
+            if not isinstance(text := getattr(made, field, None), str) or not text:
+                raise UsageError(f"{settings.class_}: expected a class attribute `{field}`, a text; found {text!r}")
 
         def per_summary(facts: Facts) -> Score:
             with user_code(settings, "per_summary"):
-                found = made.per_summary(facts)
-            score = returned(settings, "per_summary", found, Score, expected="a longform.metrics.measure.Score")
-            return score._replace(measure=name)
+                given = made.per_summary(facts)
+            score = returned(settings, "per_summary", given, Score, expected="a longform.metrics.measure.Score")
+            if misses := [*_misses(score, measure, {made.name, getattr(found, "name", made.name)})]:
+                raise wrong(settings, "per_summary", f"{misses[0]}, for query {facts.query_id!r}", score)
+            return score._replace(measure=made.name)
 
-        given = {field: getattr(made, field) for field in _OPTIONAL if hasattr(made, field)}
-        needs = frozenset(getattr(made, "needs", ()))
         version = f"{settings.class_} {options} {class_version(settings)}"
-        return [Measure(name, per_summary, needs=needs, version=version, **given)]
+        given = {field: getattr(made, field) for field in _READ if hasattr(made, field)}
+        measure = fitted(Measure, given | {"per_summary": per_summary, "version": version}, UsageError, settings.class_)
+        return [measure]
+
+
+def _misses(score: Score, measure: Measure, names: Collection[str]) -> Iterator[str]:
+    """Yield what a score of a user's *measure*, which goes by these *names*, should be and is not."""
+    if score.measure not in names:
+        yield f"a Score of {measure.name!r}"
+    if score.total and not score.n:
+        yield "a total of 0 if n is 0, as there is nothing to average"
+    if measure.unit in ("points", "share") and not 0 <= score.total <= score.n * (1 + 1e-9):
+        yield f"a total from 0 to n, as its unit is {measure.unit}"
 
 
 # ---------------------------------------------------------------- of a configuration
@@ -198,10 +210,8 @@ def measures_of(listed: Listed | None, kinds: Collection[str]) -> Measures:
     if listed is not None:
         check_listed(listed)
     found = open_measures(default_names(kinds) if listed is None else listed)
-    measures = Measures(
-        [measure for measure in found if isinstance(measure, Measure)],
-        [measure for measure in found if isinstance(measure, RankingMeasure)],
-    )
+    of_rankings = [one for one in found if isinstance(one, RankingMeasure)]
+    measures = Measures([one for one in found if isinstance(one, Measure)], of_rankings)
     for measure in measures.of_summaries:
         if measure.judged_by is not None and measure.judged_by not in kinds:
             raise UsageError(

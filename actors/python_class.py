@@ -24,16 +24,16 @@ from sysconfig import get_paths
 from types import ModuleType
 from typing import Any, TypeVar, get_origin
 
-from pydantic import JsonValue, TypeAdapter, ValidationError
+from pydantic import JsonValue
 
 from longform.errors import LongformError, UsageError, meant
+from longform.given import fitted, unfit
 from longform.keys import KEY_LENGTH
 from longform.settings.python_class import PythonClassSettings
 from longform.settings.strict import PartSettings, imported
 
 P = TypeVar("P")
 Role = TypeVar("Role")
-_form: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
 
 _FRAMES_SHOWN = 3
 _OURS = Path(__file__).resolve().parent.parent
@@ -113,8 +113,9 @@ def check_class(settings: PythonClassSettings, protocol: type) -> type:
     found = load(path, folder=settings.folder)
     if not inspect.isclass(found):
         raise UsageError(f"{path}: expected a class, found a {type(found).__name__}")
-    for name, method in _methods(protocol).items():
-        _check_method(path, found, name, list(inspect.signature(method).parameters)[1:])
+    for name, method in vars(protocol).items():
+        if inspect.isfunction(method) and name[0] != "_":
+            _check_method(path, found, name, list(inspect.signature(method).parameters)[1:])
     _check_options(path, found, settings.options)
     return found
 
@@ -176,13 +177,7 @@ def returned(code: PythonClassSettings | str, method: str, value: object, kind: 
     """Return what a *method* of a user's class returned, if it is a *kind*; UserCodeError names a field that is odd."""
     if not isinstance(value, get_origin(kind) or kind):
         raise wrong(code, method, expected, value)
-    try:
-        found: P = _form(kind).validate_python(value)
-    except ValidationError as error:
-        fault = error.errors()[0]
-        expected = f"{fault['msg'].removeprefix('Input should be ')} as {fault['loc'][0]}"
-        raise wrong(code, method, expected, fault["input"]) from error
-    return found
+    return fitted(kind, value, UserCodeError, f"{getattr(code, 'class_', code)}: {method}")
 
 
 def listed(code: PythonClassSettings, method: str, value: object, n: int, expected: str) -> list[object]:
@@ -198,10 +193,7 @@ def listed(code: PythonClassSettings, method: str, value: object, n: int, expect
 
 def wrong(code: PythonClassSettings | str, method: str, expected: str, found: object) -> UserCodeError:
     """Return the error of a *method* that returned something else than *expected*."""
-    told = type(found).__name__
-    with suppress(Exception):  # of a class of theirs, or of a number with too many digits
-        told = f"{told} {repr(found[:60]) if isinstance(found, str) else str(found)[:60]}"
-    return UserCodeError(f"{getattr(code, 'class_', code)}: {method}: expected {expected}, found {told}")
+    return unfit(UserCodeError, f"{getattr(code, 'class_', code)}: {method}", expected, found)
 
 
 # ---------------------------------------------------------------- modules
@@ -265,24 +257,17 @@ def _source_hash(module_name: str) -> str:
 # ---------------------------------------------------------------- classes
 
 
-def _methods(protocol: type) -> dict[str, Callable[..., object]]:
-    return {name: value for name, value in vars(protocol).items() if inspect.isfunction(value) and name[0] != "_"}
-
-
 def _check_method(path: str, found: type, name: str, parameters: list[str]) -> None:
     expected, method = f"{name}({', '.join(parameters)})", getattr(found, name, None)
     if not callable(method):
         own = [known for known in dir(found) if known[0] != "_" and callable(getattr(found, known))]
         raise UsageError(f"{path}: expected a method {expected}, found {own or 'no method'}")
     signature = inspect.signature(method)
+    takes_self = not isinstance(inspect.getattr_static(found, name), staticmethod | classmethod)
     try:
-        signature.bind(*("self", *parameters) if _takes_self(found, name) else parameters)
+        signature.bind(*("self", *parameters) if takes_self else parameters)
     except TypeError as error:
         raise UsageError(f"{path}: expected {expected}, found {name}{signature}: {error}") from error
-
-
-def _takes_self(found: type, name: str) -> bool:
-    return not isinstance(inspect.getattr_static(found, name), staticmethod | classmethod)
 
 
 def _check_options(path: str, found: type, options: Mapping[str, JsonValue]) -> None:

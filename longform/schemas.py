@@ -111,7 +111,6 @@ VERDICTS = SCHEMAS["verdicts"]
 LABELS = SCHEMAS["labels"]
 RELEASED_SCORES = SCHEMAS["released_scores"]
 SCORES = SCHEMAS["scores"]
-PIECES = SCHEMAS["pieces"]
 CALLS = SCHEMAS["calls"]
 
 
@@ -126,6 +125,5 @@ def conform(table: Iterable[rows.TableRow], schema: pa.Schema) -> pa.Table:
     known = set(schema.names)
     for row in content:
         if unknown := row.keys() - known:
-            msg = f"columns {sorted(unknown)} are not in the schema {schema.names}"
-            raise ValueError(msg)
+            raise ValueError(f"columns {sorted(unknown)} are not in the schema {schema.names}")
     return pa.Table.from_pylist(content, schema=schema)

@@ -205,8 +205,7 @@ def check_whole(folder: Path, model: str) -> None:
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     for file in files:
         if fault := _fault(file):
-            msg = f"model {model!r}: {file.relative_to(folder)} {fault}; copy or upload the model anew"
-            raise UsageError(msg)
+            raise UsageError(f"model {model!r}: {file.relative_to(folder)} {fault}; copy or upload the model anew")
     if not any(file.name in _VOCABULARIES or file.suffix == ".model" for file in files):
         msg = f"model {model!r}: expected its tokenizer's {', '.join(_VOCABULARIES)} or *.model, found none of them"
         raise UsageError(f"{msg}; copy or upload the model anew")

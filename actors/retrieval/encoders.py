@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +53,8 @@ class EndpointEncoder(TextEncoder):
 
     @property
     def _table(self) -> VectorTable | None:
-        return current_table(_table_key, f"{self._settings.url} {self._settings.model}", cache=cache_folder().parent)
+        key = partial(content_key, "vectors of an endpoint", _VERSION)
+        return current_table(key, f"{self._settings.url} {self._settings.model}", cache=cache_folder().parent)
 
     @cached_property
     def _counter(self) -> TokenCounter:
@@ -94,10 +95,6 @@ class EndpointEncoder(TextEncoder):
         self._width = widths.pop()
         TEXTS_READ.add(len(texts))
         return np.array([vector for _, vector in found], dtype=np.float64)
-
-
-def _table_key(place: str) -> str:
-    return content_key("vectors of an endpoint", _VERSION, place)
 
 
 def check_encoder(settings: EncoderSettings, *, with_keys: bool = True) -> None:

@@ -175,8 +175,7 @@ class CrossEncoderModel:
             msg = f"reranker {model!r}: expected a checkpoint that was trained to score pairs, found a {made_as[0]}"
             raise UsageError(f"{msg}, whose scores would be drawn by chance; name a cross-encoder")
         if self._model.num_labels != 1:
-            msg = f"reranker {model!r}: expected one output, the relevance; found {self._model.num_labels}"
-            raise UsageError(msg)
+            raise UsageError(f"reranker {model!r}: expected one output, the relevance; found {self._model.num_labels}")
         self.window: int = self._model.max_seq_length or self._model.tokenizer.model_max_length
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:

@@ -378,8 +378,7 @@ def open_location(url: str) -> tuple[pafs.FileSystem, str]:
     try:  # from_uri, unlike S3FileSystem(...), honours AWS_ENDPOINT_URL
         filesystem, path = pafs.FileSystem.from_uri(f"{url}{one_put}")
     except (ValueError, OSError) as error:
-        msg = f"cannot open {url!r} as a folder: {error}; expected a local path or an s3:// URL"
-        raise UsageError(msg) from error
+        raise UsageError(f"cannot open {url!r} as a folder: {error}; expected a local path or an s3:// URL") from error
     return filesystem, path.rstrip("/")
 
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from longform.metrics.measure import Better, Facts, Measure, Score, Unit, Verdict
+from longform.metrics.measure import Facts, Measure, Score, Verdict
 from longform.text.citations import Bullet
 
 ANSWERS = ("full", "partial", "none")
@@ -145,7 +145,7 @@ def _scores(facts: Facts) -> Mapping[str, Score]:
     return {score.measure: score for score in found}
 
 
-def _measure(name: str, told: str, *, title: str = "", unit: Unit = "points", better: Better = "higher") -> Measure:
+def _measure(name: str, told: str, **words: Any) -> Measure:
     return Measure(
         name,
         lambda facts: _scores(facts)[name],
@@ -153,10 +153,8 @@ def _measure(name: str, told: str, *, title: str = "", unit: Unit = "points", be
         needs=frozenset({"units", "targets", "gold"}),
         settings=frozenset({"partial_score"}),
         version="summhay@1",
-        title=title,
-        unit=unit,
-        better=better,
         told=told,
+        **words,
     )
 
 

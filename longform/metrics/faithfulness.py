@@ -60,8 +60,7 @@ def merge_documents(cells: Array, how: Merge) -> Array:
         ValueError: No documents.
     """
     if not len(cells):
-        msg = "expected at least one document to merge over, found none"
-        raise ValueError(msg)
+        raise ValueError("expected at least one document to merge over, found none")
     missing = np.isnan(cells).any(axis=0)
     if how == "mean":
         return np.where(missing, np.nan, np.where(np.isnan(cells), 0.0, cells).mean(axis=0))

@@ -185,8 +185,7 @@ def power_of_u(assumed: Assumed, n_summaries: int) -> float:
     from scipy.stats import chi2, ncx2, norm  # slow to import
 
     if assumed.bins < 3:
-        msg = f"expected 3 documents or more, found {assumed.n_documents}"
-        raise ValueError(msg)
+        raise ValueError(f"expected 3 documents or more, found {assumed.n_documents}")
     rates = seen(planted_u(assumed), assumed.accuracy)
     each = n_summaries * assumed.n_sentences / assumed.bins  # sentences of a bin
     variance = rates.mean() * (1 - rates.mean())

@@ -50,12 +50,10 @@ def gold_recall(context: Collection[str], gold: Collection[str]) -> float | None
 
 def _hits(ranking: Sequence[str], gold: Collection[str], k: int) -> list[bool]:
     if k < 1:
-        msg = f"a cutoff counts documents: expected at least 1, found {k}"
-        raise ValueError(msg)
+        raise ValueError(f"a cutoff counts documents: expected at least 1, found {k}")
     first = ranking[:k]
     if len(set(first)) < len(first):
-        msg = f"a ranking names a document twice among its first {k}"
-        raise ValueError(msg)
+        raise ValueError(f"a ranking names a document twice among its first {k}")
     return [doc_id in gold for doc_id in first]
 
 

@@ -14,9 +14,10 @@ them, and stands as one text, its labels in the order of `ERRORS_MADE`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from itertools import combinations
+from typing import Any
 
 from longform.metrics.measure import Facts, Measure, Score, Unit
 
@@ -84,12 +85,10 @@ def _rating(facts: Facts, name: str, *, lowest: float = 0.0, highest: float = 1.
     return _mean(name, facts, [max(scaled)] if best and scaled else scaled, "reference text", n_judged=n_judged)
 
 
-def _with_error(facts: Facts, error: str) -> Score:
-    return _share(facts, f"error_{error}", lambda found: error in found)
-
-
-def _share(facts: Facts, name: str, holds: Callable[[frozenset[str]], bool]) -> Score:
-    held = [float(holds(labels_in(answer))) for answer in _answers(facts)]
+def _errors(facts: Facts, name: str, error: str | None = None) -> Score:
+    """Return the share of answers that name an *error*, or none at all."""
+    found = [labels_in(answer) for answer in _answers(facts)]
+    held = [float(not labels if error is None else error in labels) for labels in found]
     return _mean(name, facts, held, "reference text", n_judged=len(held))
 
 
@@ -139,6 +138,7 @@ def label_sets(labels: Sequence[str]) -> list[str]:
     return [NO_LABEL, *(LABEL_SEPARATOR.join(some) for some in chosen)]
 
 
+_ERRORS: Any = {"judged_by": "errors", "version": "errors@1", "unit": "share"}
 MEASURES = (
     Measure(
         "key_point_recall",
@@ -167,21 +167,17 @@ MEASURES = (
     *_geval(),
     Measure(
         "error_free",
-        partial(_share, name="error_free", holds=lambda found: not found),
-        judged_by="errors",
-        version="errors@1",
-        unit="share",
+        partial(_errors, name="error_free"),
         told="share of the summaries in which no error is found",
+        **_ERRORS,
     ),
     *(
         Measure(
             f"error_{error}",
-            partial(_with_error, error=error),
-            judged_by="errors",
-            version="errors@1",
-            unit="share",
+            partial(_errors, name=f"error_{error}", error=error),
             better="lower",
             told=f"share of the summaries that {told}",
+            **_ERRORS,
         )
         for error, told in ERRORS_MADE.items()
     ),

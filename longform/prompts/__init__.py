@@ -120,8 +120,7 @@ def _parted(name: str, content: str) -> tuple[_Header, str]:
     try:
         header = tomllib.loads(found[1])
     except tomllib.TOMLDecodeError as error:
-        msg = f"prompt file {name}.md: the header is no TOML: {error}"
-        raise UsageError(msg) from error
+        raise UsageError(f"prompt file {name}.md: the header is no TOML: {error}") from error
     try:
         return _Header.model_validate(header), found[2]
     except ValidationError as error:

@@ -150,8 +150,7 @@ def arranged(
     if order == "permuted":
         return [documents[index] for index in _drawn(len(documents), permutation or 0, generator)]
     if importance is None:
-        msg = f"order {order!r} needs the importance of documents, found none"
-        raise ValueError(msg)
+        raise ValueError(f"order {order!r} needs the importance of documents, found none")
     if order == "bottom":
         return sorted(documents, key=lambda document: importance.of[document])
     falling = sorted(documents, key=lambda document: -importance.of[document])

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any, Literal, NamedTuple, get_args
 
+from longform.given import fitted
 from longform.metrics.statistics import Estimate
 
 Unit = Literal[
@@ -23,7 +24,6 @@ whoever rates; coefficient: -1 to 1; p: a probability by chance; number: none of
 in its column `unit`, or in NAME_unit if its table has several such columns.
 """
 
-UNITS: frozenset[str] = frozenset(get_args(Unit))
 Form = Literal["line", "dots", "scatter", "change", "forest"]
 Value = str | float | Estimate | list[str] | None
 
@@ -188,19 +188,15 @@ def checked(table: Table) -> Table:
     Return the table, once it is known to describe itself.
 
     Raises:
-        ValueError: A column stands twice or has an unknown unit, or a row, key or figure names a column that is not
-            there, or a number is not finite.
+        ValueError: A column stands twice or has an unknown unit or direction, or a row, key or figure names a column
+            that is not there, or a number is not finite.
         TypeError: A value is of another kind than its column says.
     """
     names = [column.name for column in table.columns]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError(f"table {table.name}: expected different columns, found {', '.join(twice)} more than once")
     for column in table.columns:
-        if column.unit not in UNITS:
-            expected = ", ".join(sorted(UNITS))
-            raise ValueError(
-                f"table {table.name}, column {column.name}: expected a unit of {expected}, found {column.unit!r}"
-            )
+        fitted(Column, column, ValueError, f"table {table.name}, column {column.name}")
     plotted = [] if table.plot is None else list(_plotted(table.plot))
     laid_out = [*table.apart, table.across, *table.under, table.aside, *(column.of for column in table.columns)]
     laid_out += [name for column in table.columns for name in (*names_in(column.beside), column.headed, column.link)]

@@ -22,6 +22,7 @@ LONGER = """
 from longform.metrics.measure import Score
 
 class Longer:
+    told = "texts that are longer"
     unit = "count"
     needs = ("text",)
 
@@ -29,7 +30,7 @@ class Longer:
         self.than, self.name = than, name
 
     def per_summary(self, facts):
-        return Score("whatever", float(len(facts.text) > self.than), 1)
+        return Score(self.name, float(len(facts.text) > self.than), 1)
 """
 
 
@@ -78,13 +79,65 @@ def test_a_name_is_one_measure(write: Write, tmp_path: Path, options: list[dict[
         check_listed([own(tmp_path, **one) for one in options])
 
 
-def test_what_is_no_score_is_an_error(write: Write, tmp_path: Path) -> None:
-    write("their_measure", "class Odd:\n    name = 'odd'\n    def per_summary(self, facts): return 1.0\n")
-    (odd,) = open_measures([own(tmp_path, "their_measure:Odd")])
+ODD = """
+from longform.metrics.measure import Score
+
+class Odd:
+    name, told = "odd", "what a test needs"
+
+    def __init__(self, returns=None, **stated):
+        self.returns = returns
+        vars(self).update(stated)
+
+    def per_summary(self, facts):
+        return Score(**self.returns) if isinstance(self.returns, dict) else self.returns
+"""
+
+
+@pytest.mark.parametrize(
+    ("stated", "said"),
+    [
+        ({"unit": "percent"}, "expected 'points', 'share', 'words', 'count' or 'rating' as unit, found str 'percent'"),
+        ({"better": "more"}, "expected 'higher' or 'lower' as better, found str 'more'"),
+        ({"told": ""}, "expected a class attribute `told`, a text; found ''"),
+        ({"title": 7}, "expected a valid string as title, found int 7"),
+        ({"needs": ["the text"]}, "expected 'text', .* as needs, found str 'the text'"),
+    ],
+)
+def test_a_measure_is_described_by_words_that_a_report_knows(
+    write: Write, tmp_path: Path, stated: dict[str, Any], said: str
+) -> None:
+    write("their_measure", ODD)
+
+    with pytest.raises(UsageError, match=f"their_measure:Odd: {said}"):
+        check_listed([own(tmp_path, "their_measure:Odd", **stated)])
+
+
+@pytest.mark.parametrize(
+    ("returns", "unit", "said"),
+    [
+        (1.0, "points", "expected a longform.metrics.measure.Score, found float 1.0"),
+        ({"measure": "even", "total": 1, "n": 2}, "points", "expected a Score of 'odd', for query 'q', found Score"),
+        ({"measure": "odd", "total": 1, "n": 0}, "points", "expected a total of 0 if n is 0, .* for query 'q'"),
+        ({"measure": "odd", "total": 5, "n": 2}, "points", "expected a total from 0 to n, as its unit is points"),
+        ({"measure": "odd", "total": -1, "n": 2}, "share", "expected a total from 0 to n, as its unit is share"),
+        ({"measure": "odd", "total": 5, "n": 2}, "count", None),
+        ({"measure": "odd", "total": 0.1 + 0.2 + 0.7, "n": 1}, "points", None),
+        ({"measure": "odd", "total": 0, "n": 0}, "points", None),
+    ],
+)
+def test_a_score_is_of_its_measure_and_in_its_unit(
+    write: Write, tmp_path: Path, returns: Any, unit: str, said: str | None
+) -> None:
+    write("their_measure", ODD)
+    (odd,) = open_measures([own(tmp_path, "their_measure:Odd", returns=returns, unit=unit)])
     assert isinstance(odd, Measure)
 
-    with pytest.raises(UserCodeError, match=r"their_measure:Odd: per_summary: expected a longform"):
-        odd.per_summary(Facts(text="the dam"))
+    if said is None:
+        assert odd.per_summary(Facts(query_id="q"))[:3] == tuple(returns.values())
+        return
+    with pytest.raises(UserCodeError, match=f"their_measure:Odd: per_summary: {said}"):
+        odd.per_summary(Facts(query_id="q"))
 
 
 def test_a_bertscore_has_the_name_of_its_model_and_the_share_of_cut_texts_beside_it(tmp_path: Path) -> None:

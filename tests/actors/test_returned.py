@@ -43,6 +43,7 @@ class Gives:
     """Returns a value, whatever it is asked, or raises it."""
 
     name = "gives"
+    told = "what a test needs"
     value: ClassVar[Any] = None
 
     def _give(self, *_: Any) -> Any:
@@ -179,7 +180,7 @@ def test_scores_of_any_values_are_finite_or_an_error_of_the_ranker(values: list[
     assert not any(isinstance(value, bool | str) for value in values)
 
 
-@given(st.builds(Score, st.just("m"), ANY_NUMBER, ANY_NUMBER, st.just(0) | ODD_NUMBER, OPTIONAL))
+@given(st.builds(Score, st.just("gives"), ANY_NUMBER, ANY_NUMBER, st.just(0) | ODD_NUMBER, OPTIONAL))
 def test_a_score_of_any_fields_is_finite_or_an_error(score: Score) -> None:
     found = tried(scored, score)
     if isinstance(found, UserCodeError):

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from longform.rows import PieceRow, SummaryRow, VerdictRow
-from longform.schemas import CALLS, CONTEXTS, LABELS, PIECES, RANKINGS, SCHEMAS, SUMMARIES, UNITS, VERDICTS, conform
+from longform.schemas import CALLS, CONTEXTS, LABELS, RANKINGS, SCHEMAS, SUMMARIES, UNITS, VERDICTS, conform
 
 PASSAGE = pa.struct([("start", pa.int64()), ("end", pa.int64())])
 
@@ -50,7 +50,7 @@ def test_columns_stand_in_the_order_of_the_rows_and_of_the_rows_they_begin_with(
         (RANKINGS, "passage", PASSAGE),
         (SUMMARIES, "parents", pa.list_(pa.string())),
         (SUMMARIES, "cost_usd", pa.float64()),
-        (PIECES, "doc_index", pa.int32()),
+        (SCHEMAS["pieces"], "doc_index", pa.int32()),
         (CALLS, "asked_at", pa.timestamp("ms", tz="UTC")),
         (CALLS, "answered_at", pa.timestamp("ms", tz="UTC")),
     ],
@@ -60,7 +60,7 @@ def test_column_is_of_the_type_of_its_values(schema: pa.Schema, column: str, exp
 
 
 def test_rows_within_rows_are_structs() -> None:
-    attempts = PIECES.field("attempts").type.value_type
+    attempts = SCHEMAS["pieces"].field("attempts").type.value_type
 
     assert list(PieceRow.__annotations__)[-1] == "attempts"
     assert [field.name for field in attempts] == ["check", "subject", "number", "verdict", "reason", "call_id"]

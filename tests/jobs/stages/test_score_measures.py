@@ -17,7 +17,7 @@ from longform.settings.python_class import FOLDER
 from tests.modules import Write
 
 COVERAGE = {"kind": "offline", "calibration": "people"}
-MEASURE = "class Mine:\n    name = 'mine'\n    judged_by = {task!r}\n    def per_summary(self, facts): ...\n"
+MEASURE = "class Mine:\n    name = told = 'mine'\n    judged_by = {task!r}\n    def per_summary(self, facts): ...\n"
 
 
 def experiment(folder: Path, *measures: Any, **judges: Any) -> Experiment:

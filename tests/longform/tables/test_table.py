@@ -43,6 +43,7 @@ TABLE = Table(
 
 
 BARS: Any = "bars"
+MORE: Any = "more"
 
 
 def test_units_decide_digits_and_scale() -> None:
@@ -190,7 +191,11 @@ def test_results_of_an_older_version_are_shown_without_units() -> None:
     ("table", "said"),
     [
         (TABLE._replace(columns=[*TABLE.columns, Column("cut")]), "found cut more than once"),
-        (TABLE._replace(columns=[Column("x", "metres")], rows=[], key=[], plot=None), "expected a unit of .*'metres'"),
+        (
+            TABLE._replace(columns=[Column("x", "metres")], rows=[], key=[], plot=None),
+            "column x: expected .* as unit, found .*'metres'",
+        ),
+        (TABLE._replace(columns=[Column("x", better=MORE)], rows=[], key=[], plot=None), "'lower' as better, .*'more'"),
         (TABLE._replace(key=["sytem"]), "expected columns of .*, found sytem"),
         (TABLE._replace(plot=Axes("line", "documents", "recall")), "found recall"),
         (table_of("t", [{"x": float("inf")}]), "row 0, column x: expected a finite number"),
