@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from actors.chat.live import carry_out
 from actors.chat.opening import check_endpoint
 from actors.chat.own_system_client import ClassChat
-from actors.python_class import check_class, class_version, open_class, returned, user_code
+from actors.python_class import check_class, class_version, open_class, returned, user_code, wrong
 from actors.storage.benchmark import Benchmark
 from actors.summarizers.summarizer import SUMMARY, AskedContext, Means, Summarizer, shown_documents, summary_row
 from longform import protocols
@@ -156,12 +156,15 @@ def written_reply(settings: PythonSummarizerSettings, found: object, query_id: s
     Return what a class wrote for a query as a reply.
 
     Raises:
-        UserCodeError: It is neither a text nor `Written`, or has a number that no table could hold.
+        UserCodeError: It is neither a text nor `Written`, has both text and failure, or a number that no table holds.
     """
     expected = f"a text, or longform.protocols.Written with one, for query {query_id!r}"
     said = Written(found) if isinstance(found, str) else found
     written = returned(settings, "summarize", said, Written, expected=expected)
     text = None if written.text is None or is_blank(written.text) else written.text
+    if text is not None and written.failure is not None:
+        expected = f"a text, or a failure that says why there is none, for query {query_id!r}"
+        raise wrong(settings, "summarize", expected, written)
     return ChatReply(
         text=text,
         failure=(written.failure or "no_text") if text is None else None,

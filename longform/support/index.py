@@ -176,7 +176,7 @@ class SupportIndex:
     def _number_recall(self, statements: Sequence[str]) -> Matrix:
         stated = [numbers(text) for text in statements]
         by_document = [
-            frozenset[str]().union(*(_numbers_in(self.stems[at]) for at in range(begin, end)))
+            frozenset(stem for at in range(begin, end) for stem in self.stems[at] if stem[0].isdigit())
             for begin, end in pairwise(self.bounds.tolist())
         ]
         places = {number: i for i, number in enumerate(sorted(frozenset().union(*by_document)))}
@@ -272,10 +272,6 @@ class SupportIndex:
         summed[not_last] += vectors[not_last + 1]
         norms = np.linalg.norm(summed, axis=1, keepdims=True)
         return np.asarray(summed / np.maximum(norms, np.float32(1e-6)), dtype=np.float32)
-
-
-def _numbers_in(held: Iterable[str]) -> set[str]:
-    return {stem for stem in held if stem[0].isdigit()}
 
 
 def _indicator(columns: Sequence[Sequence[int]], width: int) -> sparse.csr_array:

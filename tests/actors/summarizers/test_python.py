@@ -115,13 +115,12 @@ async def test_a_summary_without_text_has_a_reason(
     assert (row["text"], row["failure"], row["cause"]) == (None, failure, failure)
 
 
-async def test_a_text_has_no_failure_whatever_the_class_says(write: Write, tmp_path: Path, bench: str) -> None:
+async def test_a_text_beside_a_failure_is_an_error(write: Write, tmp_path: Path, bench: str) -> None:
     source = "from longform.protocols import Written\nclass Odd:\n    def summarize(self, *_): return Written('a', 'b')"
     write("their_writer", source)
 
-    (row,) = await summarizer(bench, tmp_path, "their_writer:Odd").summarize([context("d1")])
-
-    assert (row["text"], row["failure"], row["cause"]) == ("a", None, None)
+    with pytest.raises(UserCodeError, match=r"^their_writer:Odd: .* a failure .* for query 'q', found .*failure='b'"):
+        await summarizer(bench, tmp_path, "their_writer:Odd").summarize([context("d1")])
 
 
 @pytest.mark.parametrize("returned", ["None", "['a']", "7"])
