@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from importlib import import_module
+from typing import NamedTuple
 
 import pytest
 import yaml
 
 import longform
+from longform.records import Document, Qrel, Query, Target
 from tests.pages import links, text_of
 from tests.pictures import PICTURES
 from tests.places import ROOT
@@ -34,6 +36,14 @@ def test_both_citations_name_the_same_papers_and_people() -> None:
     for paper in yaml.safe_load((ROOT / "CITATION.cff").read_text())["references"]:
         assert paper["title"] in page
         assert " and ".join(f"{one['family-names']}, {one['given-names']}" for one in paper["authors"]) in page
+
+
+@pytest.mark.parametrize("record", [Document, Query, Target, Qrel])
+def test_the_page_on_formats_of_ones_own_has_the_fields_of_each_record(record: type[NamedTuple]) -> None:
+    row = re.search(rf"^\| `{record.__name__}` \| ([^|]+) \|", text_of("docs/extending.md"), re.MULTILINE)
+
+    assert row is not None
+    assert re.findall(r"`(\w+)`", row[1]) == list(record._fields)
 
 
 @pytest.mark.parametrize("name", list(PICTURES))
