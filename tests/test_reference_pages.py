@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from importlib import import_module
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import pytest
 import yaml
 
 import longform
 from longform.records import Document, Qrel, Query, Target
+from longform.tables.table import Form
 from tests.pages import links, text_of
 from tests.pictures import PICTURES
 from tests.places import ROOT
@@ -44,6 +45,13 @@ def test_the_page_on_formats_of_ones_own_has_the_fields_of_each_record(record: t
 
     assert row is not None
     assert re.findall(r"`(\w+)`", row[1]) == list(record._fields)
+
+
+def test_the_page_on_studies_of_ones_own_names_the_forms_of_figures() -> None:
+    named = re.search(r"forms are (.*?), which", " ".join(text_of("docs/extending.md").split()))
+
+    assert named is not None
+    assert tuple(re.findall(r"`(\w+)`", named[1])) == get_args(Form)
 
 
 @pytest.mark.parametrize("name", list(PICTURES))
