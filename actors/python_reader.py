@@ -35,9 +35,9 @@ def python_files(named: Named, settings: PythonClassSettings) -> Found:
     else:
         reader, files = open_class(settings, Reader), [file for of in named.values() for file in of.values()]
         found = Found(files, guarded(settings.class_, "read", lambda: _haystacks(reader.read(files))))
-    checks = Checks(settings.class_)
-    haystacks = guarded(settings.class_, "read", lambda: found.haystacks)
-    return found._replace(haystacks=(checks.checked(_guarded(one, settings)) for one in haystacks))
+    haystacks = (_guarded(one, settings) for one in guarded(settings.class_, "read", lambda: found.haystacks))
+    names = ", ".join([file.name for file in found.files][:3]) + (", ..." if len(found.files) > 3 else "")
+    return found._replace(haystacks=Checks(settings.class_).all(haystacks, names or "no files"))
 
 
 def _haystacks(found: object) -> Iterable[HaystackRows]:

@@ -18,8 +18,7 @@ from actors.storage.benchmark import MANIFEST, part_work_id
 from actors.storage.folder import Folder
 from actors.storage.tables import Part
 from longform.errors import UsageError
-from longform.formats.rows import HaystackRows, ShippedRow
-from longform.records import Document, Qrel, Query, Target
+from longform.formats.rows import HaystackRows
 
 RowContent = dict[str, object]
 """A row as a dict, as `Folder.write_part` takes it."""
@@ -97,7 +96,7 @@ def _write_tables(
             raise UsageError(f"two inputs are haystack {haystack.haystack_id!r}; give each haystack once")
         seen.add(haystack.haystack_id)
         for table in TABLES:
-            rows = map(_as_dict, getattr(haystack, table))
+            rows = (dict(row) if isinstance(row, Mapping) else row._asdict() for row in getattr(haystack, table))
             for number, chunk in enumerate(_chunks(rows, _DOCUMENTS_A_PART if table == "documents" else None)):
                 digest.update(json.dumps([table, chunk], sort_keys=True, allow_nan=False).encode())
                 work_ids = [part_work_id(haystack.haystack_id, number)]
@@ -119,7 +118,3 @@ def _chunks(rows: Iterable[RowContent], size: int | None) -> Iterator[list[RowCo
     iterator = iter(rows)
     while chunk := list(islice(iterator, size)):
         yield chunk
-
-
-def _as_dict(row: Document | Query | Target | Qrel | ShippedRow) -> RowContent:
-    return dict(row) if isinstance(row, Mapping) else row._asdict()

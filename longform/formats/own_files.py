@@ -120,18 +120,14 @@ def _texts(files: Mapping[str, SourceFile]) -> tuple[dict[str, FileText], dict[s
         except InputError as error:
             problems[path] = f"expected {error.expected}, found {error.found}"
         except OSError as error:
-            problems[path] = f"it cannot be read ({_why(error)}); give yourself the right to read it, or delete it"
+            why = os.strerror(error.errno) if error.errno else str(error)  # words of Arrow repeat the path
+            problems[path] = f"it cannot be read ({why}); give yourself the right to read it, or delete it"
     return texts, problems
 
 
 def _by_numbers(path: str) -> tuple[str, str]:
     """Return the key of an order that is that of texts but where two names have other numbers at one place."""
     return re.sub("0*([0-9]+)", lambda found: f"{len(found[1]):04}{found[1]}", path), path
-
-
-def _why(error: OSError) -> str:
-    """Return the system's words: those of Arrow repeat the path."""
-    return os.strerror(error.errno) if error.errno else str(error)
 
 
 def _tell(url: str, problems: Mapping[str, str], n_texts: int, *, skip: bool) -> None:

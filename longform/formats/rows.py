@@ -15,6 +15,7 @@ from longform.formats.fields import Entry, Filled, Int32, Record, Text
 from longform.records import TARGET_KINDS, Document, Qrel, Query, Target
 from longform.rows import FacetRow
 from longform.schemas import SCHEMAS, conform
+from longform.text.visible import is_blank
 
 ShippedRow = Mapping[str, Any]
 """A row of a table that a release ships, with the columns that `longform.rows` has; those left out are null."""
@@ -116,6 +117,14 @@ class Checks:
         self._reader = reader
         self._seen: defaultdict[str, set[str]] = defaultdict(set)  # name of a field -> ids
 
+    def all(self, haystacks: Iterable[object], files: str) -> Iterator[HaystackRows]:
+        """Yield the haystacks of *files*, each as `checked` has it; InputError if there is none."""
+        found = map(self.checked, haystacks)
+        if (first := next(found, None)) is None:
+            raise self._error("what it returns", "(value)", f"one haystack or more of {files}", "none")
+        yield first
+        yield from found
+
     def checked(self, haystack: object) -> HaystackRows:
         """
         Return the same haystack; its rows are checked when they are read.
@@ -146,6 +155,7 @@ class Checks:
                     raise self._error(place, name, expected, _shown(getattr(row, name)))
             if kind in _IDS:
                 self._seen[_IDS[kind]].add(getattr(row, _IDS[kind]))
+                self._seen[f"haystack of {kind.__name__}"].add(haystack_id)
             yield row
 
     def _demands(
@@ -160,12 +170,14 @@ class Checks:
         if isinstance(row, Target):
             yield "kind", f"one of {', '.join(TARGET_KINDS)}", row.kind in TARGET_KINDS
         if not isinstance(row, Qrel):
+            yield "text", "a text that is not blank", not is_blank(row.text)
             name = _IDS[type(row)]
             value = getattr(row, name)
             yield name, "an id that no row before has", bool(value) and value not in self._seen[name]
             yield "haystack_id", f"that of haystack {haystack_id!r}", row.haystack_id == haystack_id
 
     def _dicts(self, rows: Iterable[ShippedRow], table: str, haystack_id: str) -> Iterator[ShippedRow]:
+        number = -1
         for number, row in enumerate(rows):
             place = f"haystack {haystack_id!r}, {table} {number}"
             try:
@@ -177,6 +189,8 @@ class Checks:
                 if isinstance(value, float) and not isfinite(value):
                     raise self._error(place, name, "a finite number", str(value))
             yield row
+        if table == "summaries" and number < 0 and haystack_id not in self._seen["haystack of Document"]:
+            raise self._error(f"haystack {haystack_id!r}", "documents", "documents, or summaries to judge", "neither")
 
     def _error(self, place: str, field: str, expected: str, found: str) -> InputError:
         return InputError(file=self._reader, record=place, field=field, expected=expected, found=found)

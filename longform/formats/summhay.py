@@ -7,6 +7,7 @@ Laban et al., Summary of a Haystack. Ids are the files' own. What the release ca
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Annotated, NamedTuple
 
@@ -46,15 +47,15 @@ def summhay_files(named: Named) -> Found:
     """
     files: list[SourceFile] = []
     for url, found in named.items():
-        chosen = [file for file in found.values() if last_part(url) in found or _is_topic(file.name)]
+        chosen = [
+            file
+            for file in found.values()
+            if last_part(url) in found or re.fullmatch(r"topic_.*\.json(\.gz)?", file.name)
+        ]
         if not chosen:
             raise UsageError(f"{url}: expected topic_*.json or topic_*.json.gz files, found {list(found)[:5]}")
         files += chosen
     return Found(files, _read_all(files), dataset="summhay")
-
-
-def _is_topic(name: str) -> bool:
-    return name.startswith("topic_") and name.endswith((".json", ".json.gz"))
 
 
 def _read_all(files: Sequence[SourceFile]) -> Iterator[HaystackRows]:

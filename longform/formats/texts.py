@@ -18,6 +18,7 @@ from longform.errors import LongformError, UsageError
 from longform.formats.files import refused, too_large_for_word
 from longform.formats.html_text import PageText, declared_encoding
 from longform.formats.json_files import recoding
+from longform.given import storable
 
 _MARKS = {
     b"\xef\xbb\xbf": "utf-8-sig",
@@ -66,7 +67,7 @@ def text_of(path: str, content: bytes) -> FileText:
     text = found.text.replace("\r\n", "\n").replace("\r", "\n").strip()
     if not text:
         raise NoTextError("there are no words in it; fill it or delete it")
-    return FileText(" ".join((found.title or "").split()) or None, _storable(text))
+    return FileText(" ".join((found.title or "").split()) or None, storable(text))
 
 
 def ending_of(path: str) -> str:
@@ -99,10 +100,6 @@ def file_text(content: bytes, path: str) -> str:
         return decoded(content).replace("\r\n", "\n").replace("\r", "\n")
     except NoTextError as error:
         raise refused(path, "UTF-8", str(error)) from error
-
-
-def _plain(content: bytes) -> FileText:
-    return FileText(None, decoded(content))
 
 
 def _markdown(content: bytes) -> FileText:
@@ -193,13 +190,8 @@ def _library(module: str, ending: str, package: str) -> ModuleType:
         ) from error
 
 
-def _storable(text: str) -> str:
-    """Return the text without halves of surrogate pairs, which PDFs may hold and Parquet cannot."""
-    return text.encode("utf-8", "replace").decode()
-
-
 TEXTS: Mapping[str, Callable[[bytes], FileText]] = {
-    ".txt": _plain,
+    ".txt": lambda content: FileText(None, decoded(content)),
     ".md": _markdown,
     ".markdown": _markdown,
     ".html": _html,

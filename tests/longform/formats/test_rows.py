@@ -91,6 +91,29 @@ def test_the_first_wrong_field_is_named(tables: dict[str, Any], said: str) -> No
     assert said in str(refused.value)
 
 
+@pytest.mark.parametrize("table", ["documents", "queries", "targets"])
+def test_a_text_that_is_blank_is_refused(table: str) -> None:
+    (first, *rest) = getattr(haystack(), table)
+
+    with pytest.raises(InputError, match="0: field 'text': expected a text that is not blank, found str"):
+        read(haystack(**{table: [first._replace(text=" \u200b"), *rest]}))
+
+
+def test_a_haystack_has_documents_or_summaries_to_judge() -> None:
+    bare: dict[str, Any] = {"documents": [], "qrels": [], "labels": [], "released_scores": []}
+    summary = {"summary_id": "s", "query_id": "q", "haystack_id": "town", "text": "A dam."}
+
+    assert read(haystack(**bare, summaries=[summary]))[0][5] == [summary]
+    with pytest.raises(InputError, match="m:Mine: haystack 'town': field 'documents': expected documents, or summ"):
+        read(haystack(**bare))
+
+
+def test_files_hold_a_haystack_or_the_reader_is_told() -> None:
+    assert [one.haystack_id for one in Checks("m:Mine").all([haystack()], "dam.txt")] == ["town"]
+    with pytest.raises(InputError, match=r"^m:Mine: .* expected one haystack or more of dam.txt, found none"):
+        list(Checks("m:Mine").all([], "dam.txt"))
+
+
 def test_ids_stand_once_in_all_haystacks() -> None:
     second = HaystackRows("city", [Document("d0", "city", 0, None, "x")], [])
 
