@@ -115,7 +115,11 @@ def check_class(settings: PythonClassSettings, protocol: type) -> type:
         raise UsageError(f"{path}: expected a class, found a {type(found).__name__}")
     for name, method in vars(protocol).items():
         if inspect.isfunction(method) and name[0] != "_":
-            _check_method(path, found, name, list(inspect.signature(method).parameters)[1:])
+            wanted, theirs = inspect.signature(method), getattr(found, name, None)
+            _check_method(path, found, name, list(wanted.parameters)[1:])
+            waits = getattr(settings, "calls", None) is not None or "Awaitable" in str(wanted)
+            if not waits and (inspect.iscoroutinefunction(theirs) or inspect.isasyncgenfunction(theirs)):
+                raise UsageError(f"{path}: expected {name} as a plain function, found `async def`; use a plain `def`")
     _check_options(path, found, settings.options)
     return found
 

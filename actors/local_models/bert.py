@@ -86,7 +86,7 @@ class BertModel:
         encoded = self._cut.encode_batch(list(texts))
         tokens = self._tokens(encoded)
         return [
-            text_vectors(sentence, _pieces(one), of_text[_counted(one)])
+            text_vectors(sentence, _pieces(one), of_text[~np.array(one.special_tokens_mask, dtype=np.bool_)])
             for one, sentence, of_text in zip(encoded, self._pooled(tokens), tokens, strict=True)
         ]
 
@@ -113,11 +113,6 @@ class BertModel:
         tokenizer = _tokenizer(self._plain.folder)
         tokenizer.enable_truncation(self.window)
         return tokenizer
-
-
-def _counted(encoded: Encoding) -> NDArray[np.bool_]:
-    """Return True for tokens that are no special ones, shape (tokens,)."""
-    return ~np.array(encoded.special_tokens_mask, dtype=np.bool_)
 
 
 def _pieces(encoded: Encoding) -> tuple[str, ...]:

@@ -54,7 +54,8 @@ def as_bytes(content: Mapping[str, object] | Sequence[object], *, sealed: bool) 
     """Return *content* as a file holds it."""
     if sealed:
         assert isinstance(content, Mapping), "a list has no place for a digest"
-        content = {_SEAL: content_key(_as_read(content)), **content}
+        as_read = json.loads(json.dumps(content, allow_nan=False))  # whose key is the same
+        content = {_SEAL: content_key(as_read), **content}
     return (json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 
@@ -88,8 +89,3 @@ def of_bytes(content: bytes, *, needs: Collection[str] | None = None) -> Any:
     if seal is not None and seal != content_key(found):
         raise ValueError(f"it is not what was written, as its {_SEAL!r} shows; if you changed it, remove that line")
     return found
-
-
-def _as_read(content: Mapping[str, object]) -> Any:
-    """Return *content* as it comes back from a file, so that both have one key."""
-    return json.loads(json.dumps(content, allow_nan=False))

@@ -10,7 +10,9 @@ import pytest
 from actors.python_class import UserCodeError, check_class, class_version, load, open_class, user_code
 from jobs.configs import validated
 from longform.errors import UsageError
+from longform.protocols import Judge, Ranker
 from longform.settings.python_class import FOLDER, PythonClassSettings
+from longform.settings.retrievers import PythonRetrieverSettings
 from tests.modules import Write
 
 
@@ -99,6 +101,17 @@ def test_a_class_that_cannot_be_used_is_refused(write: Write, tmp_path: Path, pa
         check_class(settings(tmp_path, path), Greets)
 
     assert str(refused.value).startswith(f"{path}: ")
+
+
+@pytest.mark.parametrize("source", ["async def rank(self, query, documents): ...", "async def rank(*_): yield 1.0"])
+def test_a_coroutine_function_is_refused_where_nothing_waits_for_it(write: Write, tmp_path: Path, source: str) -> None:
+    write("their_ranker", f"class Waits:\n    {source}\n    async def judge(self, group): ...\n")
+    waits: dict[str, Any] = {"kind": "python", "class": "their_ranker:Waits", "folder": str(tmp_path)}
+    with_calls = PythonRetrieverSettings.model_validate(waits | {"calls": {}})
+
+    assert check_class(settings(tmp_path, "their_ranker:Waits"), Judge) is check_class(with_calls, Ranker)
+    with pytest.raises(UsageError, match=r"^their_ranker:Waits: expected rank as a plain function, found `async def`"):
+        check_class(settings(tmp_path, "their_ranker:Waits"), Ranker)
 
 
 def test_options_that_the_constructor_does_not_take_are_refused(write: Write, tmp_path: Path) -> None:
