@@ -143,7 +143,7 @@ class RunRecord:
         if stage not in self.content["stages"]:
             self.content["stages"].append(stage)
         last = _of_name(self.content["last_call"]["stages"], report.name) or {}
-        work = _of_command(stage["work"], self._command) or {}
+        work: dict[str, Any] = next((one for one in stage["work"] if one["command"] == self._command), {})
         return {"work": dict(work), "last_call": dict(last)}
 
     def _note_work(self, report: StageReport, before: Mapping[str, Any]) -> None:
@@ -181,10 +181,6 @@ def _added(before: Mapping[str, Any], report: StageReport) -> dict[str, Any]:
 
 def _of_name(stages: Iterable[dict[str, Any]], name: str) -> dict[str, Any] | None:
     return next((stage for stage in stages if stage["name"] == name), None)
-
-
-def _of_command(work: Iterable[dict[str, Any]], command: str) -> dict[str, Any] | None:
-    return next((one for one in work if one["command"] == command), None)
 
 
 # ---------------------------------------------------------------- what stands there

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from actors.measures import open_measures, wanted_measures
 from actors.storage.benchmark import Benchmark
@@ -11,11 +11,13 @@ from actors.storage.folder import Folder
 from jobs.stages.judge import Judged
 from jobs.stages.retrieve import Ranked
 from jobs.stages.stage import Plan
+from jobs.stages.summarize import Summarized
 from longform.judges.kinds import KINDS
 from longform.judges.matrix import SUMMARY_FAILED
 from longform.keys import in_groups
 from longform.metrics.measure import Measure
 from longform.records import Target
+from longform.report.parts import counted
 from longform.settings.experiment import Experiment
 from longform.summaries.methods import OWN_BULLETS
 
@@ -69,34 +71,42 @@ def _targets_of(task: str) -> tuple[str, str]:
 
 def unranked(run: Folder, plan: Plan) -> list[str]:
     """
-    Return a sentence for each retriever without some rankings, each reranker without some scores, and each judge
-    without some answers, with why.
+    Return a sentence for each retriever without some rankings, each reranker without some scores, each summarizer whose
+    summaries failed with more than a word, and each judge without some answers, with why.
     """
-    return [*_not_retrieved(run, plan), *_not_reranked(run, plan), *_not_judged(run, plan)]
+    found = (told(run, plan) for told in (_not_retrieved, _not_reranked, _not_written, _not_judged))
+    return [sentence for own in found for sentence in own]
+
+
+def _failed(run: Folder, table: str, wanted: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the failures of work ids -> makers that are *wanted* of a table, each behind its maker."""
+    for part in run.batches(table, work_ids=wanted, columns=["work_id", "failure"]) if wanted else ():
+        for row in part.filter(part["failure"].is_valid()).to_pylist():
+            yield wanted[row["work_id"]], row["failure"]
+
+
+def _not_written(run: Folder, plan: Plan) -> list[str]:
+    """Return the first failure of each summarizer that says more than a word; reports count them all."""
+    found = _failed(run, "summaries", {item.work_id: item.key.summarizer for item in plan.of(Summarized)})
+    failures = in_groups((summarizer, failure) for summarizer, failure in found if ":" in failure)
+    return [f"The first failure of summarizer {name}: {own[0][:_LONGEST]}." for name, own in failures.items()]
 
 
 def _not_judged(run: Folder, plan: Plan) -> list[str]:
     """Return the sentences on judges; a summary that failed is no fault of theirs."""
     judges = {item.work_id: item.key.judge for item in plan.of(Judged)}
     failures: dict[str, Counter[str]] = {}
-    for part in run.batches("verdicts", work_ids=judges, columns=["work_id", "failure"]) if judges else ():
-        for row in part.filter(part["failure"].is_valid()).to_pylist():
-            reason = row["failure"].partition(":")[0]
-            if reason != SUMMARY_FAILED:
-                failures.setdefault(judges[row["work_id"]], Counter())[reason] += 1
-    return [
-        f"Judge {judge} gave {found.total():,} pairs no answer ({_reasons(found)})."
-        for judge, found in failures.items()
-    ]
+    for judge, failure in _failed(run, "verdicts", judges):
+        if (reason := failure.partition(":")[0]) != SUMMARY_FAILED:
+            failures.setdefault(judge, Counter())[reason] += 1
+    return [f"Judge {judge} gave {own.total():,} pairs no answer ({_reasons(own)})." for judge, own in failures.items()]
 
 
 def _not_retrieved(run: Folder, plan: Plan) -> list[str]:
     """Return the sentences on retrievers that are asked through the ledger; the others rank everything."""
     asked = [stage for stage in plan.stages if stage.step == "retrieve" and stage.chat is not None]
-    wanted: dict[str, Ranked] = {item.work_id: item.key for stage in asked for item in plan.items(stage)}
-    parts = run.batches("rankings", work_ids=wanted, columns=["work_id", "failure"]) if wanted else ()
-    failed = (row for part in parts for row in part.filter(part["failure"].is_valid()).to_pylist())
-    failures = in_groups((wanted[row["work_id"]].retriever, row["failure"]) for row in failed)
+    wanted = {item.work_id: item.key.retriever for stage in asked for item in plan.items(stage)}
+    failures = in_groups(_failed(run, "rankings", wanted))
     return [_not_retrieved_words(retriever, found) for retriever, found in failures.items()]
 
 
@@ -106,13 +116,9 @@ def _not_retrieved_words(retriever: str, failures: Sequence[str]) -> str:
     detailed = next((failure for failure in failures if ":" in failure), None)
     first = f"; the first: {detailed[:_LONGEST]}" if detailed else ""
     return (
-        f"Retriever {retriever} ranked nothing for {_counted(len(failures))} ({reasons}{first}), and summaries of such "
-        "queries fail with no_documents."
+        f"Retriever {retriever} ranked nothing for {counted(len(failures), 'query')} ({reasons}{first}), and summaries "
+        "of such queries fail with no_documents."
     )
-
-
-def _counted(n_queries: int) -> str:
-    return "1 query" if n_queries == 1 else f"{n_queries:,} queries"
 
 
 def _reasons(failures: Counter[str]) -> str:

@@ -135,6 +135,7 @@ def test_a_class_goes_through_the_ledger_and_fails_alone(
     bench: str,
     tmp_path: Path,
     write: Write,  # noqa: F811
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     write("noting", CALLS)
     query = min(row["query_id"] for row in rows(Path(bench), "queries"))
@@ -148,12 +149,14 @@ def test_a_class_goes_through_the_ledger_and_fails_alone(
     )
     assert ends(named, bench, tmp_path / "run", "--max-cost", "5") in (0, 3)
 
+    why = "raised: summarize raised IndexError: nothing there (noting.py, line 22)"
+    assert f"The first failure of summarizer mine: {why}.\n" in capsys.readouterr().out
     done = notes.read_text().splitlines()
     n_queries = len(rows(Path(bench), "queries"))
     assert len([line for line in done if line.startswith("rank")]) == n_queries
     assert len([line for line in done if line.startswith("summarize")]) == n_queries + 1  # tried twice
     written = {row["query_id"]: row for row in rows(tmp_path / "run", "summaries")}
-    assert written[query]["failure"] == "raised: summarize raised IndexError: nothing there (noting.py, line 22)"
+    assert written[query]["failure"] == why
     assert {row["cost_usd"] for key, row in written.items() if key != query} == {0.01}
 
     assert ends(named, bench, tmp_path / "again") in (0, 3)
