@@ -35,8 +35,9 @@ def unscored(experiment: Experiment, benchmark: Benchmark, query_ids: Collection
     """
     without = [query_id for query_id in query_ids if not _of_kind(benchmark, query_id, "insight")]
     uncounted = [query_id for query_id in without if not benchmark.targets.get(query_id)]
-    found = []
-    if not experiment.judges and not _measured_without_judge(experiment):
+    measures = open_measures(wanted_measures(experiment))
+    read, found = {one.judged_by for one in measures if isinstance(one, Measure)}, []
+    if not experiment.judges and None not in read:
         found.append("No summary is scored: the configuration names no judge, and no measure that needs none.")
     if experiment.judges_of("coverage") and without:
         found.append(
@@ -51,6 +52,8 @@ def unscored(experiment: Experiment, benchmark: Benchmark, query_ids: Collection
         if lacking:
             share = f"{_share(lacking, query_ids)} {words}"
             found.append(f"Judges of {task} need {words}, and {share}: they judge no summary of such queries.")
+        if task not in read:
+            found.append(f"Verdicts of {task} are not scored: no measure that is listed names it in `judged_by`.")
     if experiment.bullets == "targets" and uncounted and experiment.all_systems():
         found.append(
             f"Summaries have as many bullets as their query has targets, and {_share(uncounted, query_ids)} targets: "
@@ -142,11 +145,6 @@ def _unranked_words(reranker: str, found: Counter[str]) -> str:
         f"Reranker {reranker} gave {failures.total():,} of {found.total():,} documents no score "
         f"({_reasons(failures)}): they stand behind those with a score, in the retriever's order."
     )
-
-
-def _measured_without_judge(experiment: Experiment) -> bool:
-    measures = open_measures(wanted_measures(experiment))
-    return any(isinstance(measure, Measure) and measure.judged_by is None for measure in measures)
 
 
 def _share(without: Collection[str], query_ids: Collection[str]) -> str:

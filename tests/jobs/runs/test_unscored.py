@@ -94,6 +94,20 @@ def test_a_query_with_a_reference_has_a_number_of_sentences(kinds: list[str], to
     assert [sentence for sentence in (NOT_SCORED, BULLETS) if any(sentence in one for one in found)] == told
 
 
+@pytest.mark.parametrize(("measures", "told"), [(["words"], 1), (["coverage"], 0), (None, 0)])
+def test_a_judge_whose_verdicts_no_measure_reads_is_named(
+    measures: list[str] | None, told: int, tmp_path: Path
+) -> None:
+    judges = {"offline": {"kind": "offline", "calibration": "people"}}
+    written = config(tmp_path, judges=judges, measures=measures, studies=[])
+    benchmark: Any = SimpleNamespace(targets={"q": [Target("i", "insight", "q", "h", 0, None, "a text")]})
+
+    found = unscored(Experiment.model_validate_json(Path(written).read_text()), benchmark, ["q"])
+
+    assert len(found) == told
+    assert all(one.startswith("Verdicts of coverage are not scored: no measure") for one in found)
+
+
 def test_judges_of_key_points_and_references_say_what_they_lack(tmp_path: Path) -> None:
     chat = {"provider": "scripted", "model": "m", "script": "obedient"}
     judges = {
