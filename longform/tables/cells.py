@@ -53,6 +53,7 @@ _SHOWN: Mapping[Unit, _Shown] = {
     "number": _Shown(1, 1),
 }
 _SMALL_USD, _SMALL_DIGITS = 0.001, 6  # dollars of which four decimals show hardly a digit
+_MANY = 100  # a mean of so many things needs no digit of a part of one
 
 
 def cell_rows(table: Table) -> list[list[TextCell]]:
@@ -101,9 +102,9 @@ def value_cell(value: Value, column: Column, *, reason: str | None = None) -> Te
         return words(column.none or None if value is None else value, reason=reason)
     unit: Unit = column.unit if column.unit in _SHOWN else "number"  # a number among texts
     how = _SHOWN[unit]
-    is_mean = isinstance(value, Estimate) or value % 1 != 0
-    digits = int(is_mean) if unit == "count" else 0 if isinstance(value, int) and unit == "number" else how.digits
     alone, low, high, _ = value if isinstance(value, Estimate) else Estimate(value, None, None, 1)
+    is_small_mean = (isinstance(value, Estimate) or value % 1 != 0) and abs(alone or high or 0) < _MANY
+    digits = int(is_small_mean) if unit == "count" else 0 if isinstance(value, int) and unit == "number" else how.digits
     digits = _SMALL_DIGITS if unit == "usd" and alone and abs(alone) < _SMALL_USD else digits
     digits = digits if column.digits is None else column.digits
     digits = 0 if unit == "usd" and alone == 0 else digits  # nothing is no small amount

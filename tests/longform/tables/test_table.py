@@ -67,11 +67,12 @@ def test_no_money_is_no_small_amount() -> None:
     assert [value_cell(value, Column("cost", "usd")).text for value in (0.0, 0.00004)] == ["$0", "$0.000040"]
 
 
-def test_a_mean_of_counts_has_a_digit_and_a_count_has_none() -> None:
-    mean = value_cell(Estimate(0.83, 0.5, 1.25, 6), Column("numerals", "count"))
+def test_a_small_mean_of_counts_has_a_digit_and_a_count_has_none() -> None:
+    mean, large = (value_cell(Estimate(of, 0.5 * of, 1.5 * of, 6), Column("x", "count")) for of in (0.83, 1200.4))
 
-    assert (mean.text, mean.detail) == ("0.8", "[0.5, 1.2]")
-    assert [value_cell(value, Column("numerals", "count")).text for value in (3, 3.0, 2.5)] == ["3", "3", "2.5"]
+    assert (mean.text, mean.detail, large.text, large.detail) == ("0.8", "[0.4, 1.2]", "1,200", "[600, 1,801]")
+    assert [value_cell(value, Column("x", "count")).text for value in (3, 3.0, 2.5, 99.5)] == ["3", "3", "2.5", "99.5"]
+    assert value_cell(Estimate(None, 900, 1200, 1), Column("x", "count")).text == "[900, 1,200]"
 
 
 @pytest.mark.parametrize(
@@ -158,7 +159,7 @@ def test_a_section_and_a_figure_are_made_of_the_table_alone() -> None:
     (plot,) = table_figures(section.anchor, results)
 
     assert (section.title, section.tables) == ("Lengths", shown_of(results, TABLE))
-    assert section.tables[0].how == "Coverage: insights that are covered. Higher is better."
+    assert section.tables[0].how == "Coverage: insights that are covered. Higher is better: Coverage."
     assert plot.alt == "Coverage, of 100 by documents. a_1: 50.0, 40.0. b: 30.0."
     assert plot.caption == TABLE.told
     assert list(table_figures("table-others", results)) == []
