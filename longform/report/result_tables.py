@@ -197,11 +197,11 @@ def line_of(results: Results, table: Table, part: LayoutPart) -> Iterator[str]:
 
 def told_of(columns: Sequence[Column]) -> Iterator[tuple[str, str]]:
     """Yield the head of each column that says what its values are with a sentence, and which direction is better."""
-    directed = [column for column in columns if column.better]
+    numeric = [column for column in columns if column.unit != "text"]
     for column in columns:
         if column.told:
             yield column.head, f"{capitalized(column.head)}: {column.told.rstrip('.')}."
     for better in ("higher", "lower"):
-        if heads := [column.head for column in directed if column.better == better]:
-            named_heads = f": {', '.join(heads)}" if len(directed) > 1 else ""
+        if heads := [column.head for column in columns if column.better == better]:
+            named_heads = f": {', '.join(heads)}" if len(numeric) > 1 else ""
             yield "", f"{better.capitalize()} is better{named_heads}."
