@@ -36,6 +36,7 @@ P = TypeVar("P")
 Role = TypeVar("Role")
 
 _FRAMES_SHOWN = 3
+_PLACED = "put it beside the configuration file, or say `folder`"
 _OURS = Path(__file__).resolve().parent.parent
 _NOT_THEIRS = ("<frozen", *(f"{_OURS / name}/" for name in ("longform", "actors", "jobs", "serve")))
 _INSTALLED = tuple(get_paths()[kind] for kind in ("stdlib", "purelib", "platlib"))
@@ -214,7 +215,7 @@ def _module(path: str, name: str, folder: str | None) -> ModuleType:
         known = [module.name for module in pkgutil.iter_modules(places)]
         raise UsageError(
             f"{path}: found no module {error.name!r} in {' or '.join(places)}, nor among installed packages"
-            f"{meant(top, known)}; put it beside the configuration file, or say `folder`"
+            f"{meant(top, known)}; {_PLACED if folder is not None else 'put it in the current folder'}"
         ) from error
     except (Exception, SystemExit, GeneratorExit, asyncio.CancelledError) as error:
         raise UsageError(_raised(path, f"importing {name}", error)) from error
@@ -290,6 +291,8 @@ def _check_options(path: str, found: type, options: Mapping[str, JsonValue]) -> 
 
 def _raised(path: str, doing: str, error: BaseException) -> str:
     said = traceback.format_exception_only(error)[-1].strip()
+    if isinstance(error, AttributeError) and "Did you mean" not in said:  # which Python says from 3.12 on
+        said += meant(str(error.name), [known for known in dir(error.obj) if known[0] != "_"])
     return "\n  ".join([f"{path}: {doing} raised {said}", *_lines(error)])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from actors.python_class import check_class, open_class, user_code
-from longform.errors import UsageError
+from longform.errors import UsageError, meant
 from longform.measures import SHIPPED as MEASURES
 from longform.results.evidence import Evidence
 from longform.settings.python_class import PythonClassSettings
@@ -83,9 +83,8 @@ def _known(
     settings: PythonClassSettings, attribute: str, names: Sequence[str], known: frozenset[str]
 ) -> tuple[str, ...]:
     if unknown := sorted(set(names) - known):
-        raise UsageError(
-            f"{settings.class_}: {attribute}: expected some of {', '.join(sorted(known))}, found {', '.join(unknown)}"
-        )
+        found = f"{', '.join(unknown)}{meant(unknown[0], known)}"
+        raise UsageError(f"{settings.class_}: {attribute}: expected some of {', '.join(sorted(known))}, found {found}")
     return tuple(names)
 
 

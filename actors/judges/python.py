@@ -44,7 +44,8 @@ class PythonJudge:
         with user_code(self._settings, "judge"):
             answers = self._judge.judge(group)
             judged: object = await answers if inspect.isawaitable(answers) else answers
-        found = listed(self._settings, "judge", judged, len(group.items), "judgements, one an item")
+        of = f"summary {group.key!r}" if self._kind.shared == "summary" else f"the text {group.text[:40]!r}"
+        found = listed(self._settings, "judge", judged, len(group.items), f"judgements, one an item, for {of}")
         return [self._verdict(judgement, len(group.shared)) for judgement in found]
 
     def _verdict(self, judgement: object, n_shared: int) -> Verdict:

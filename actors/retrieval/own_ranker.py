@@ -107,7 +107,7 @@ def equal_scores(request: ChatRequest) -> str:
     return json.dumps([0.0] * len(documents))
 
 
-_Scores = list[Number | None]
+_Scores = dict[str, Number | None]
 
 
 class PythonRanker:
@@ -143,8 +143,9 @@ def numbers(settings: PythonClassSettings, found: object, n_documents: int, quer
         if not isinstance(score, SupportsFloat | None):
             each = f"a number for each of {n_documents} documents, in their order, for query {query.query_id!r}"
             raise wrong(settings, "rank", f"{each}; document {place + 1}", score)
-    taken = returned(settings, "rank", scores, _Scores, expected=expected)
-    return np.array([np.nan if score is None else score for score in taken], dtype=np.float64)
+    named = {f"the score of document {place} for query {query.query_id!r}": one for place, one in enumerate(scores, 1)}
+    taken = returned(settings, "rank", named, _Scores, expected=expected)
+    return np.array([np.nan if score is None else score for score in taken.values()], dtype=np.float64)
 
 
 class PythonRetriever(OwnRetriever[PythonRetrieverSettings]):

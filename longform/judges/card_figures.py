@@ -303,13 +303,10 @@ def _data_set(row: DataSetRow) -> str:
     if row["reason"]:
         return f"{name}: unknown ({row['reason']})"
     balanced = with_interval(row["balanced_accuracy"], 100, 1)
-    warning = ", no better than chance: do not use it for such texts" if _is_chance(row["auroc"]) else ""
+    low = row["auroc"]["low"]  # of an interval that may hold the value of a coin; None: unknown
+    at_chance = low is not None and low <= _CHANCE
+    warning = ", no better than chance: do not use it for such texts" if at_chance else ""
     return f"{name}: balanced accuracy {balanced} %, AUROC {with_interval(row['auroc'], 1, 2)}{warning}"
-
-
-def _is_chance(auroc: EstimateColumns) -> bool:
-    """Return whether the interval holds the value of a coin; False: it does not, or is unknown."""
-    return auroc["low"] is not None and auroc["low"] <= _CHANCE
 
 
 def with_interval(estimate: EstimateColumns, factor: float, digits: int) -> str:

@@ -72,6 +72,7 @@ def test_the_place_of_a_module_is_no_part_of_what_it_makes(tmp_path: Path) -> No
     ("path", "said"),
     [
         ("their_greter:Greeter", "found no module 'their_greter' in {folder} or .*; did you mean 'their_greeter'"),
+        ("their_absent:Greeter", "found no module 'their_absent' in .*; put it beside the configuration file, or say"),
         ("their_greeter:Greter", "{folder}/their_greeter.py has no 'Greter'; did you mean 'Greeter'"),
         ("their_greeter:WORD", "expected a class, found a str"),
         (
@@ -112,6 +113,25 @@ def test_a_coroutine_function_is_refused_where_nothing_waits_for_it(write: Write
     assert check_class(settings(tmp_path, "their_ranker:Waits"), Judge) is check_class(with_calls, Ranker)
     with pytest.raises(UsageError, match=r"^their_ranker:Waits: expected rank as a plain function, found `async def`"):
         check_class(settings(tmp_path, "their_ranker:Waits"), Ranker)
+
+
+def test_without_a_configuration_a_module_is_put_in_the_current_folder() -> None:
+    with pytest.raises(UsageError, match="installed packages; put it in the current folder"):
+        load("their_absent:Greeter", folder=None)
+
+
+def test_a_name_that_nothing_has_is_told_with_the_one_that_was_meant(write: Write, tmp_path: Path) -> None:
+    write("their_greeter", GREETER.replace("return self._joined", "return self.wrd or self._joined"))
+    mine = settings(tmp_path)
+    made = open_class(mine, Greets)
+
+    with (
+        pytest.raises(UserCodeError, match=r"no attribute 'wrd'.{1,3}[Dd]id you mean:? 'word'") as raised,
+        user_code(mine, "greet"),
+    ):
+        made.greet("Ada", politely=False)
+
+    assert str(raised.value).lower().count("did you mean") == 1
 
 
 def test_options_that_the_constructor_does_not_take_are_refused(write: Write, tmp_path: Path) -> None:

@@ -103,6 +103,7 @@ def test_a_shipped_study_is_the_same_file_outside_the_package(write: Write, tmp_
         ([{}, {"value": 2}], "expected different names, found spread more than once"),
         ([{"measures": ["rouge"]}], "their_study:Spread: measures: expected some of .*, found rouge"),
         ([{"needs": ["table"]}], "their_study:Spread: needs: expected some of calls, .*, found table"),
+        ([{"needs": ["scors"]}], "needs: expected some of .*, found scors; did you mean 'scores'"),
     ],
 )
 def test_names_are_known_and_free(write: Write, tmp_path: Path, options: list[dict[str, Any]], said: str) -> None:

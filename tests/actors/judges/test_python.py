@@ -82,14 +82,14 @@ async def test_what_a_class_does_not_judge_has_a_reason(write: Write, tmp_path: 
 @pytest.mark.parametrize(
     ("returned", "said"),
     [
-        ("[1]", "expected 2 judgements, one an item, found list \\[1\\]"),
-        ("'full'", "expected 2 judgements, one an item, found str 'full'"),
-        ("None", "expected 2 judgements, one an item, found NoneType None"),
+        ("[1]", "expected 2 judgements, one an item, for the text 'the dam.*, found list \\[1\\]"),
+        ("'full'", "expected 2 judgements, one an item, for the text 'the dam.*, found str 'full'"),
+        ("None", "expected 2 judgements, one an item, for the text 'the dam.*, found NoneType None"),
         ("[1, 7]", "expected a number from 0 to 1, one of supported, unsupported, .*, found int 7"),
         ("[0.5, float('nan')]", "found float nan"),
         ("[True, 1]", "found bool True"),
         ("['full', 1]", "found str 'full'"),
-        ("3", "expected 2 judgements, one an item, found int 3"),
+        ("3", "expected 2 judgements, one an item, for the text 'the dam.*, found int 3"),
         (
             "[Verdict('supported', 1.0, linked_unit=1), Verdict('supported', 1.0, linked_unit=2)]",
             r"judge: expected a linked_unit from 0 to 1 \(2 lines, counted from 0\), found int 2$",
@@ -102,6 +102,13 @@ async def test_a_judgement_is_of_the_kind(write: Write, tmp_path: Path, returned
 
     with pytest.raises(UserCodeError, match=f"^their_judge:Odd: .*{said}"):
         await asked(tmp_path, "their_judge:Odd", GROUPS[:1])
+
+
+async def test_too_few_judgements_name_the_summary(write: Write, tmp_path: Path) -> None:
+    write("their_judge", "class Odd:\n    def judge(self, group): return [1.0]")
+
+    with pytest.raises(UserCodeError, match="expected 2 judgements, one an item, for summary 'a', found list"):
+        await asked(tmp_path, "their_judge:Odd", GROUPS[:1], task="coverage")
 
 
 def test_a_judge_that_cannot_be_used_is_refused_before_any_work(write: Write, tmp_path: Path) -> None:

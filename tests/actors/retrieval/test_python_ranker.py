@@ -132,7 +132,10 @@ async def test_documents_that_a_reranker_does_not_rank_follow_those_it_does(writ
         ("[1, 2]", r"expected 4 numbers, one a document \(None: not ranked\), for query 'q', found list \[1, 2\]"),
         ("None", "found NoneType None"),
         ("'dcba'", "found str 'dcba'"),
-        ("[1, 2, 3, float('inf')]", "expected a finite number as 3, found float inf"),
+        (
+            "[1, 2, 3, float('inf')]",
+            "expected a finite number as the score of document 4 for query 'q', found float inf",
+        ),
         (
             "[1, 'd1', 2, 3]",
             "expected a number for each of 4 documents, in their order, for query 'q'; document 2, found str 'd1'",
