@@ -42,17 +42,17 @@ ROOMS = {
     "serve": Room(23, 3_484, "serve/*"),
     "rehearsal": Room(15, 2_233, "longform/rehearsal/* actors/rehearsal/*"),
     "evidence as frames": Room(6, 644, "longform/evidence/* actors/surface/folders.py"),
-    "tables": Room(6, 750, "longform/tables/*"),
+    "tables": Room(6, 747, "longform/tables/*"),
     "results of older versions": Room(3, 429, "longform/studies/schema_1/*"),
     "studies": Room(22, 4_150, "longform/studies/*"),
     "results, report and the verbs that read": Room(
         82,
-        14_436,
+        14_435,
         "longform/results/* longform/report/* jobs/results/* actors/studies.py jobs/compar*.py jobs/gate.py"
         " jobs/correct.py jobs/export.py jobs/status.py jobs/report.py jobs/plan_sample.py",
     ),
     "judges, cards, calibration, sheets": Room(
-        52, 9_238, "longform/judges/* actors/judges/* jobs/calibration/* jobs/calibrate.py jobs/annotate.py"
+        52, 9_236, "longform/judges/* actors/judges/* jobs/calibration/* jobs/calibrate.py jobs/annotate.py"
     ),
     "chat, quota, ledger, spending": Room(
         64,
@@ -62,16 +62,16 @@ ROOMS = {
     ),
     "stages, runs, evaluate, judge, replay, cluster": Room(
         45,
-        6_425,
+        6_420,
         "jobs/stages/* jobs/runs/* jobs/evaluat*.py jobs/judge.py jobs/replay.py jobs/aggregate.py",
     ),
-    "formats, ingest": Room(37, 6_442, "longform/formats/* jobs/ingest.py jobs/files/*"),
+    "formats, ingest": Room(37, 6_440, "longform/formats/* jobs/ingest.py jobs/files/*"),
     "metrics, statistics, measures": Room(22, 3_295, "longform/metrics/* longform/measures.py actors/measures.py"),
     "settings, other verbs, presets": Room(32, 4_909, "longform/settings/* jobs/*"),
     "summaries, support, repair, text": Room(
-        36, 4_880, "longform/summaries/* longform/support/* longform/repair/* longform/text/* actors/summarizers/*"
+        36, 4_879, "longform/summaries/* longform/support/* longform/repair/* longform/text/* actors/summarizers/*"
     ),
-    "retrieval, local models, storage, surface, the rest": Room(66, 9_105, "*"),
+    "retrieval, local models, storage, surface, the rest": Room(66, 9_102, "*"),
 }
 
 
