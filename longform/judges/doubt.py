@@ -60,10 +60,13 @@ class Beside(NamedTuple):
     stems: frozenset[str]
 
     @classmethod
-    def of(cls, sentences: Sequence[str]) -> Beside:
-        plain = [plain_numbers(text) for text in sentences]
-        said = frozenset(word for text in plain for word in words(text))
-        return cls(said, frozenset(stem for text in plain for stem in stems(text)))
+    def of(cls, sentence: str) -> Beside:
+        plain = plain_numbers(sentence)
+        return cls(frozenset(words(plain)), frozenset(stems(plain)))
+
+    @classmethod
+    def joined(cls, some: Sequence[Beside]) -> Beside:
+        return cls(frozenset().union(*(one.words for one in some)), frozenset().union(*(one.stems for one in some)))
 
     def hold(self, word: str, stem: str) -> bool:
         """Return whether a word, or one of its stem, is among them."""

@@ -13,15 +13,15 @@ limits, the claim's pieces (`token_recall`), and its runs of three words that st
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property, lru_cache
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from longform.judges.claims import Statement, plain_numbers, read_statement
+from longform.judges.claims import plain_numbers, read_statement
 from longform.judges.doubt import DENIALS, LIMITS, Beside, DoubtModel, WordReading, names_of, read_words
 from longform.models import read_model
 from longform.support.index import WINDOW, SupportIndex
@@ -73,16 +73,15 @@ class SupportDocument:
 
     def __init__(self, index: SupportIndex) -> None:
         self.index = index
-        self._statements: dict[int, Statement] = {}
+        self.statement = cache(lambda place: read_statement(index.sentences[place]))
+        self._beside = cache(lambda place: Beside.of(index.sentences[place]))
 
     @cached_property
     def whole(self) -> Beside:
-        return Beside.of(self.index.sentences)
+        return self.beside(range(len(self.index.sentences)))
 
-    def statement(self, place: int) -> Statement:
-        if place not in self._statements:
-            self._statements[place] = read_statement(self.index.sentences[place])
-        return self._statements[place]
+    def beside(self, places: Iterable[int]) -> Beside:
+        return Beside.joined([self._beside(place) for place in places])
 
     def nearest(self, said: Sequence[str], vectors: NDArray[np.float32]) -> list[list[int]]:
         """Return the places of the sentences nearest to each text, by shared words and meaning, nearest first."""
@@ -132,8 +131,7 @@ def _part(
     document: SupportDocument, text: str, read: TextVectors, places: Sequence[int], near: Mapping[int, TextVectors]
 ) -> _Part:
     index = document.index
-    beside = Beside.of([index.sentences[place] for place in places])
-    first = Beside.of([index.sentences[places[0]]])
+    beside, first = document.beside(places), document.beside(places[:1])
     found = read_words(text, read, [near[place] for place in places], (document.whole, beside, first), index.idf)
     said, statement = words(plain_numbers(text)), read_statement(text)
     others = [document.statement(place) for place in places]
