@@ -154,9 +154,9 @@ def _pool(operator: Operator[Any], chain: Sequence[Operator[Any]], cluster: Clus
 
 
 def _least(operator: Operator[Any], chain: Sequence[Operator[Any]], cluster: Cluster) -> int:
-    """Return the actors with which a pool begins: all of them if it waits, or has a Ray of the command's own alone."""
+    """Return the actors with which a pool begins: all if it waits, or holds models and has the command's Ray alone."""
     alone = sum(not one.asynchronous for one in chain) == 1 and not cluster.is_named
-    return cluster.workers if operator.asynchronous or alone else 1
+    return cluster.workers if operator.asynchronous or (alone and operator.holds_model) else 1
 
 
 def _wants(operator: Operator[Any], chain: Sequence[Operator[Any]], cluster: Cluster) -> dict[str, Any]:

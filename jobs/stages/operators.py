@@ -49,8 +49,7 @@ class Operator(ABC, Generic[Member]):
 
     @property
     def slots(self) -> int:
-        found: int = max(stage.slots for stage in self.stages)
-        return found
+        return int(max(stage.slots for stage in self.stages))
 
     @abstractmethod
     def on_cores(self, cores: int) -> Self:
@@ -148,7 +147,7 @@ def operators_of(stages: Sequence[Stage[Any]]) -> list[OfParcels]:
     Return the operators of a stream: consecutive stages that need the same of a worker.
 
     Those that compute are one, since each pool has processes of its own to start, unless they ask for other processors.
-    Of those that wait on a network, what asks for documents, what writes and what judges are operators apart.
+    Of those that wait on a network, what selects documents, what writes and what judges are operators apart.
     """
     groups: list[list[Stage[Any]]] = []
     for stage in stages:
@@ -163,14 +162,20 @@ def operators_of(stages: Sequence[Stage[Any]]) -> list[OfParcels]:
 def _join(group: Sequence[Stage[Any]], stage: Stage[Any]) -> bool:
     """Return whether a worker that has the stages of *group* can have *stage*, too, and loses nothing by it."""
     dear = next((one for one in group if _needs(one)), None)
-    return dear is None or not _needs(stage) or _needs(dear) == _needs(stage)
-
-
-_PARTS = {"retrieve": "asks for documents", "rerank": "asks for documents", "summarize": "writes"}  # all others judge
+    if dear is None or _needs(stage) is not None:
+        return dear is None or _needs(dear) == _needs(stage)
+    return not dear.asynchronous or _part(dear) == _part(stage)
 
 
 def _needs(stage: Stage[Any]) -> tuple[str, ResourcesSettings | None] | None:
     """Return what a stage that waits or holds a model needs; None: it does neither."""
     if stage.asynchronous:
-        return _PARTS.get(stage.step, "judges"), stage.resources
+        return _part(stage), stage.resources
     return ("computes", stage.resources) if stage.holds_model else None
+
+
+def _part(stage: Stage[Any]) -> str:
+    return _PARTS.get(stage.step, "judges")
+
+
+_PARTS = {"retrieve": "selects", "rerank": "selects", "summarize": "writes", "split": "writes"}

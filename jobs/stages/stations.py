@@ -134,9 +134,7 @@ class Station(ABC, Generic[Member]):
 
     def _slots(self, stage: Any) -> asyncio.Semaphore:
         """Return what bounds the tasks of a stage that are open at once."""
-        if stage.name not in self._semaphores:
-            self._semaphores[stage.name] = asyncio.Semaphore(stage.slots)
-        return self._semaphores[stage.name]
+        return self._semaphores.setdefault(stage.name, asyncio.Semaphore(stage.slots))
 
 
 # ---------------------------------------------------------------- on queries of a run
@@ -202,7 +200,7 @@ class PlainStage:
 
     name: str
     table: str
-    make_worker: Any = field(compare=False)  # makes the worker, on the worker's process
+    make_worker: Callable[[], Worker[Any]] = field(compare=False)  # on the worker's process
     columns: Sequence[str] | None = None
     unit: str = "rows"  # what progress counts, in the plural; one for each work id
     step: str = ""  # of a run: none
@@ -216,8 +214,7 @@ class TaskStation(Station[Task]):
     """A stage outside the plan of a run, at work."""
 
     def _worker(self, stage: PlainStage) -> Worker[Any]:
-        worker: Worker[Any] = stage.make_worker()
-        return worker
+        return stage.make_worker()
 
     def _tasks(self, _stage: PlainStage, members: Sequence[Task]) -> Iterator[tuple[list[str], Any]]:
         for one in members:

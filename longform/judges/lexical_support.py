@@ -130,9 +130,8 @@ class _Part(NamedTuple):
 def _part(
     document: SupportDocument, text: str, read: TextVectors, places: Sequence[int], near: Mapping[int, TextVectors]
 ) -> _Part:
-    index = document.index
-    beside, first = document.beside(places), document.beside(places[:1])
-    found = read_words(text, read, [near[place] for place in places], (document.whole, beside, first), index.idf)
+    around = (document.whole, beside := document.beside(places), document.beside(places[:1]))
+    found = read_words(text, read, [near[place] for place in places], around, document.index.idf)
     said, statement = words(plain_numbers(text)), read_statement(text)
     others = [document.statement(place) for place in places]
     denied = frozenset[str]().union(*(one.denied for one in others))

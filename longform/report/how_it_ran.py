@@ -32,9 +32,8 @@ _WAITED = 0.05  # of the time between a stage's first task and its last, from wh
 def flow_tables(results: Results) -> list[Table]:
     """Return the table of the last command that did work; none if the run's record does not say when."""
     run: Mapping[str, Any] = results.get("run") or {}
-    work = [(stage["name"], one) for stage in run.get("stages") or () for one in stage["work"]]
-    timed = [(name, one) for name, one in work if one.get("began_at") is not None]
-    if not timed:
+    work = ((stage["name"], one) for stage in run.get("stages") or () for one in stage["work"])
+    if not (timed := [(name, one) for name, one in work if one.get("began_at") is not None]):
         return []
     last = max(timed, key=lambda one: float(one[1]["ended_at"]))[1]["command"]
     own = [(name, one) for name, one in timed if one["command"] == last]
@@ -43,8 +42,7 @@ def flow_tables(results: Results) -> list[Table]:
     for _, one in own:
         ends[one["operator"]] = max(one["ended_at"], ends.get(one["operator"], 0))
     rows = [_row(name, one, first, ends) for name, one in own]
-    plot = Axes("change", x="begins", y="stage", to="ends")
-    return [Table("flow", _COLUMNS, rows, told=_TOLD, key=["stage"], plot=plot)]
+    return [Table("flow", _COLUMNS, rows, told=_TOLD, key=["stage"], plot=Axes("change", "begins", "stage", to="ends"))]
 
 
 def _row(stage: str, work: Mapping[str, Any], first: float, last: Mapping[str, float]) -> dict[str, Value]:

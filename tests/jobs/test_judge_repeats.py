@@ -14,11 +14,12 @@ from jobs.results.write import read_results
 from longform.results.cells import table_rows
 from tests.results import cells_of
 
+SYSTEM = "{retriever: bm25, budget_tokens: 3500, summarizer: offline}"
 JUDGE = "{kind: chat, repeats: %d, chat: {provider: scripted, model: m, script: wavering}}"
 
 
 def evaluated(out: Path, repeats: int, *more: str) -> int:
-    judges = ["--set", "judges={again: " + JUDGE % repeats + "}", "--set", "retrievers=[bm25]"]
+    judges = ["--set", "judges={again: " + JUDGE % repeats + "}", "--set", f"systems=[{SYSTEM}]"]
     return main(["demo", "--out", str(out), "--limit", "2", *judges, *more])
 
 

@@ -150,7 +150,14 @@ def test_what_asks_models_and_what_computes_stand_in_operators_of_their_own(
     assert names(one.later for one in found) == [made[1] + made[2], made[2], []]
 
 
-@pytest.mark.parametrize("preset", ["demo", "summhay", "msrs_story"])
+def test_the_demo_writes_with_a_model_between_operators_that_compute(tmp_path: Path) -> None:
+    found = operators_of(stages("demo", tmp_path))
+    judges = ["judge offline-people-vectors", "judge offline-gpt-4o", "check lexical", "score"]
+    made = [["retrieve", "pack", "summarize offline"], ["summarize writer", "split"], judges]
+    assert names(one.stages for one in found) == made
+
+
+@pytest.mark.parametrize("preset", ["summhay", "msrs_story"])
 def test_stages_that_compute_are_performed_by_the_same_actors(preset: str, tmp_path: Path) -> None:
     of = stages(preset, tmp_path)
     assert len(of) > 5

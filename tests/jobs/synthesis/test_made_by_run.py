@@ -58,7 +58,8 @@ def test_what_stands_there_is_not_made_again_and_starts_no_ray(tmp_path: Path) -
 def test_a_plan_makes_it_without_ray(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Cluster, "start", Unstarted.start)
 
-    assert evaluate(["demo", "--out", f"{tmp_path}/run", "--plan", "--workers", "2"]) == 0
+    offline = "systems=[{retriever: bm25, budget_tokens: 3500, summarizer: offline}]"
+    assert evaluate(["demo", "--out", f"{tmp_path}/run", "--plan", "--workers", "2", "--set", offline]) == 0
     assert Folder(f"{tmp_path}/run/benchmark").has("benchmark.json")
 
 
@@ -76,5 +77,5 @@ def test_the_record_tells_of_it_first(tmp_path: Path) -> None:
     assert "synthesize" not in [stage["name"] for stage in record["last_call"]["stages"]]
     assert [stage["name"] for stage in run_status(url)["stages"]][:2] == ["synthesize", "retrieve"]
     (flow,) = flow_tables({"run": record})
-    assert [row["operator"] for row in flow.rows][:2] == ["synthesize", "retrieve, pack"]
+    assert [row["operator"] for row in flow.rows][:2] == ["synthesize", "retrieve, pack, summarize offline"]
     assert flow.rows[1]["waited_for"] is None  # its benchmark was there before it began
