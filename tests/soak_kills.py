@@ -94,8 +94,8 @@ class Kill:
         return bool(self.killed)
 
     def _kill_worker(self, processes: Sequence[psutil.Process]) -> None:
-        agents = titled(processes, "DashboardAgent", "RuntimeEnvAgent")
-        workers = [process for process in titled(processes, "") if process not in agents]
+        others = titled(processes, "DashboardAgent", "RuntimeEnvAgent", "IDLE")
+        workers = [process for process in titled(processes, "") if process not in others]
         with suppress(psutil.NoSuchProcess, IndexError):  # there is none, or it ends just now
             worker = self._rng.choice(workers)
             title = " ".join(worker.cmdline()).strip()

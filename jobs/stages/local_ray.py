@@ -18,9 +18,8 @@ Started = TypeVar("Started")
 
 _STARTS = 4
 _LEVEL_LINE = b"Set ray log level from environment variable"
-_TOO_SLOW = (
-    "timed out during startup"  # ray/_private/node.py gives a raylet 30 s to register, and no setting changes it
-)
+# ray/_private/node.py gives a raylet 30 s to register, and no setting changes it
+_TOO_SLOW = "timed out during startup"
 
 
 def start_local_ray(**settings: Any) -> None:
@@ -32,6 +31,7 @@ def start_local_ray(**settings: Any) -> None:
     """
     import ray
 
+    os.environ.setdefault("RAY_prestart_worker_first_driver", "0")  # if one dies, or takes a minute, Ray waits for ever
     settings = {"job_config": _job_config(), "include_dashboard": False, "log_to_driver": False} | settings
 
     def start() -> None:

@@ -61,6 +61,13 @@ def test_ray_is_started_again_if_it_misses_its_own_deadline(starting: Any, capsy
     assert capsys.readouterr().err.count("Ray did not start within 30 s") == 2
 
 
+def test_ray_starts_without_workers_for_which_it_would_wait(starting: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of them that dies before the driver is connected has `ray.init` wait for ever."""
+    monkeypatch.delenv("RAY_prestart_worker_first_driver", raising=False)
+    starting(Init(late=0))
+    assert os.environ.get("RAY_prestart_worker_first_driver") == "0"  # noqa: SIM112
+
+
 def test_a_ray_that_never_starts_is_one_sentence_and_leaves_no_process(starting: Any) -> None:
     init = Init(late=99)
     with pytest.raises(ClusterError, match=r"Ray did not start; .*timed out during startup"):
