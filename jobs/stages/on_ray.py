@@ -147,7 +147,7 @@ def _pool(operator: Operator[Any], chain: Sequence[Operator[Any]], cluster: Clus
     if operator.asynchronous:
         # No queue at an actor: the first one up would take the blocks of those still loading.
         calls = {"max_concurrent_calls_per_actor": operator.slots, "max_tasks_in_flight_per_actor": operator.slots}
-        return ActorPoolStrategy(size=size, **calls)
+        return ActorPoolStrategy(size=min(size, math.ceil(n_blocks / operator.slots)), **calls)
     # A second block at an actor lets the pool grow, and no actor wait for Ray Data's next look at what is done.
     least = min(size, _least(operator, chain, cluster))
     return ActorPoolStrategy(min_size=least, max_size=size, max_tasks_in_flight_per_actor=2)
@@ -170,13 +170,13 @@ def _wants(operator: Operator[Any], chain: Sequence[Operator[Any]], cluster: Clu
 
 
 def _cpus(operator: Operator[Any], chain: Sequence[Operator[Any]], cluster: Cluster) -> float:
-    """Return the processors of an actor: what its parts ask for, else a share of what a worker of the command has."""
+    """Return the processors of an actor: what its parts ask for, else what lets as many compute as there are workers."""
     if operator.resources.num_cpus is not None:
         return operator.resources.num_cpus
     if operator.asynchronous:
         return _WAITING_CPUS
     n_waiting = sum(one.asynchronous for one in chain)
-    share = (cluster.cpus - _WAITING_CPUS * n_waiting) / (len(chain) - n_waiting)
+    share = (cluster.cpus - _WAITING_CPUS * n_waiting) * min(1, cluster.workers / (len(chain) - n_waiting))
     return max(_WAITING_CPUS, math.floor(100 * share) / 100)
 
 
