@@ -42,5 +42,12 @@ def _railway(folder: Path) -> None:
 
 
 def _two_systems(folder: Path) -> None:
-    changes = ["--set", "resamples=100", "--set", "retrievers=[bm25,oracle]"]
-    assert evaluate(["demo", "--out", str(folder / "demo"), "--workers", "0", "--limit", "2", *changes]) == 0
+    changes = [
+        "resamples=100",
+        "summarizers={offline: {kind: offline}}",
+        "judges={offline-people-vectors: {kind: offline, calibration: people, features: vectors}, "
+        "offline-gpt-4o: {kind: offline, calibration: gpt-4o}}",
+        "systems=[{retriever: [bm25, oracle], budget_tokens: 3500, summarizer: offline}]",
+    ]
+    given = [word for change in changes for word in ("--set", change)]
+    assert evaluate(["demo", "--out", str(folder / "demo"), "--workers", "0", "--limit", "2", *given]) == 0
