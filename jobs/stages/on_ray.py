@@ -170,7 +170,7 @@ def _wants(operator: Operator[Any], chain: Sequence[Operator[Any]], cluster: Clu
 
 
 def _cpus(operator: Operator[Any], chain: Sequence[Operator[Any]], cluster: Cluster) -> float:
-    """Return the processors of an actor: what its parts ask for, else so much that as many compute as workers."""
+    """Return the processors of an actor: its parts' wish, else what lets as many compute as there are workers."""
     if operator.resources.num_cpus is not None:
         return operator.resources.num_cpus
     if operator.asynchronous:

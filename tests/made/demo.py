@@ -41,12 +41,14 @@ def _railway(folder: Path) -> None:
     synthesize(read_config("demo", ["haystacks=1", "topics=[railway]"]), str(folder))
 
 
+PEOPLE = "{kind: offline, calibration: people, features: vectors}"
+
+
 def _two_systems(folder: Path) -> None:
     changes = [
         "resamples=100",
         "summarizers={offline: {kind: offline}}",
-        "judges={offline-people-vectors: {kind: offline, calibration: people, features: vectors}, "
-        "offline-gpt-4o: {kind: offline, calibration: gpt-4o}}",
+        f"judges={{offline-people-vectors: {PEOPLE}, offline-gpt-4o: {{kind: offline, calibration: gpt-4o}}}}",
         "systems=[{retriever: [bm25, oracle], budget_tokens: 3500, summarizer: offline}]",
     ]
     given = [word for change in changes for word in ("--set", change)]
