@@ -75,12 +75,6 @@ class Means(NamedTuple):
     pulse: Pulse | None = None  # called at the beginning and with every receipt
 
 
-class _Failure(NamedTuple):
-    kind: str
-    words: str
-    n: int  # work ids
-
-
 @dataclass
 class Account:
     """The account of a stage: what it was to do, and what it did."""
@@ -94,13 +88,13 @@ class Account:
     made: set[str] = field(default_factory=set)  # work ids; what a lost worker did is done by another again
     spans: list[tuple[float, float]] = field(default_factory=list)  # in which it was at work, in order
     actors: set[str] = field(default_factory=set)
-    failures: list[_Failure] = field(default_factory=list)
+    failures: list[TaskReceipt] = field(default_factory=list)
 
     def take(self, receipt: TaskReceipt) -> None:
         self.spans = with_span(self.spans, receipt["began"], receipt["ended"])
         self.actors.add(receipt["worker"])
         if receipt["error"]:
-            self.failures.append(_Failure(receipt["error"], receipt["words"], len(receipt["work_ids"])))
+            self.failures.append(receipt)
 
     @property
     def done(self) -> int:
@@ -238,13 +232,12 @@ class Accounts:
 def _error_of(account: Account) -> LongformError | None:
     """Return the error that a stage ends with; None: nothing of it failed."""
     stage, todo = account.stage, f"{account.todo:,} {account.stage.unit}"
-    words = {one.kind: one.words for one in reversed(account.failures)}
+    words = {one["error"]: one["words"] for one in reversed(account.failures)}
     kept = f"{account.done:,} of {todo} are done and kept"
     if GONE in words:
         return ServerGoneError(f"{words[GONE]}. {stage.name}: {kept}; go on with the same command")
-    faults = [one for one in account.failures if one.kind != BUDGET]
-    if faults:
-        n, first = sum(one.n for one in faults), faults[0].words
+    if faults := [one for one in account.failures if one["error"] != BUDGET]:
+        n, first = sum(len(one["work_ids"]) for one in faults), faults[0]["words"]
         failed = f"{stage.name}: {n:,} of {todo} failed; what others made is kept"
         return StageError(f"{failed}. The first:{f'{chr(10)}{first}' if chr(10) in first else f' {first}'}")
     if not words:

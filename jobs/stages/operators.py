@@ -162,8 +162,10 @@ def operators_of(stages: Sequence[Stage[Any]]) -> list[OfParcels]:
 def _join(group: Sequence[Stage[Any]], stage: Stage[Any]) -> bool:
     """Return whether a worker that has the stages of *group* can have *stage*, too, and loses nothing by it."""
     dear = next((one for one in group if _needs(one)), None)
-    if dear is None or _needs(stage) is not None:
-        return dear is None or _needs(dear) == _needs(stage)
+    if dear is None:
+        return True
+    if (needs := _needs(stage)) is not None:
+        return needs == _needs(dear)
     return not dear.asynchronous or _part(dear) == _part(stage)
 
 

@@ -31,7 +31,7 @@ _ONE_COMPUTES = threading.Lock()
 """The turn of threads beside a loop: models that a process holds once are asked by one of them at a time."""
 
 
-async def beside(work: Callable[[], None]) -> None:
+async def beside(work: Callable[[], object]) -> None:
     """Do *work* in a thread beside the loop; a command that is interrupted does not wait for it."""
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
     errors: list[BaseException] = []
@@ -49,10 +49,6 @@ async def beside(work: Callable[[], None]) -> None:
     await ended.wait()
     if errors:
         raise errors[0]
-
-
-def _to_the_end(steps: Iterator[None]) -> None:
-    deque(steps, 0)
 
 
 class Station(ABC, Generic[Member]):
@@ -83,7 +79,7 @@ class Station(ABC, Generic[Member]):
 
     def compute(self, members: Sequence[Member]) -> None:
         """Perform all stages on *members*, in this thread."""
-        _to_the_end(self.steps(members))
+        deque(self.steps(members), 0)  # to the end
 
     def steps(self, members: Sequence[Member]) -> Iterator[None]:
         """Perform all stages on *members*, a task a step."""
@@ -109,7 +105,7 @@ class Station(ABC, Generic[Member]):
                 await asyncio.gather(*(self._ask(members, *task) for task in tasks))
             else:
                 for stage, worker in alike:
-                    await beside(partial(_to_the_end, self._steps(stage, worker, members)))
+                    await beside(partial(deque, self._steps(stage, worker, members), 0))
 
     async def _ask(
         self, members: Sequence[Member], stage: Any, worker: Worker[Any], work_ids: list[str], payload: Any

@@ -29,6 +29,14 @@ def sorted_content(run: Folder, table: str) -> tuple[list[dict[str, Any]], pa.Ta
     return [rows[place] for place in order], content.select(floats).take(pa.array(order, pa.int64()))
 
 
+def assert_same_tables(run: Folder, expected: Folder) -> None:
+    """Both runs have the same rows in all tables, floats to the last digit, and each table has some."""
+    for table in TABLES:
+        (exact, floats), (other, other_floats) = (sorted_content(one, table) for one in (run, expected))
+        assert exact == other != [], table
+        assert floats.equals(other_floats), table
+
+
 def copy_runs(source: Path, target: Path) -> None:
     """Copy a folder of runs and their ledger, whose last process may be closing it just now, into an empty folder."""
     shutil.copytree(source, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns(f"{RECORDS}*"))

@@ -29,7 +29,7 @@ from longform.settings.experiment import Experiment
 from tests.actors.local_models.tiny_checkpoints import save_bert
 from tests.jobs.killing import CONCURRENCY, MOST_LEASED, WORKERS, Command, Fake, Nodes, Place, bill, until
 from tests.jobs.planted_bench import N_DOCUMENTS, bench, prepared
-from tests.jobs.run_content import TABLES, sorted_content
+from tests.jobs.run_content import TABLES, assert_same_tables, sorted_content
 from tests.soak import ONLY_IN_SOAK
 
 pytestmark = pytest.mark.slow
@@ -202,11 +202,7 @@ def test_study_that_was_killed_twice_goes_on_with_the_same_command(undisturbed: 
 
 
 def assert_same_results(run: Folder, expected: Folder) -> None:
-    for table in TABLES:
-        exact, floats = sorted_content(run, table)
-        other, other_floats = sorted_content(expected, table)
-        assert exact == other != [], table
-        assert floats.equals(other_floats), table
+    assert_same_tables(run, expected)
     found, wanted = (read_results(one)["tables"] for one in (run, expected))
     names = ["cells", *(name for name in wanted if name.startswith("faithfulness"))]
     assert {name: found.get(name) for name in names} == {name: wanted[name] for name in names}

@@ -15,7 +15,7 @@ import pytest
 from actors.storage.folder import Folder
 from jobs.evaluate import main as evaluate
 from jobs.ingest import main as ingest
-from tests.jobs.run_content import TABLES, sorted_content
+from tests.jobs.run_content import assert_same_tables
 from tests.made.demo import railway
 
 if TYPE_CHECKING:  # the plugin is to be loaded by pytest
@@ -131,11 +131,7 @@ def test_run_that_fills_its_disk_in_a_stage_goes_on_once_there_is_room(
     disk.set("size=4000k")
     assert evaluate([*command, f"{disk.folder}/run"]) == 0
     assert evaluate([*command, str(tmp_path / "whole")]) == 0
-    for table in TABLES:
-        exact, floats = sorted_content(Folder(f"{disk.folder}/run"), table)
-        expected, expected_floats = sorted_content(Folder(str(tmp_path / "whole")), table)
-        assert exact == expected, table
-        assert floats.equals(expected_floats), table
+    assert_same_tables(Folder(f"{disk.folder}/run"), Folder(str(tmp_path / "whole")))
 
 
 @pytest.mark.ray

@@ -34,7 +34,7 @@ from tests.jobs.killing import (
     stages,
     until,
 )
-from tests.jobs.run_content import TABLES, copy_runs, sorted_content
+from tests.jobs.run_content import assert_same_tables, copy_runs
 
 pytestmark = pytest.mark.slow
 
@@ -135,11 +135,7 @@ class Trial:
         assert self.fake.counters()["accepted"] == before
 
     def assert_same_tables(self) -> None:
-        for table in TABLES:
-            exact, floats = sorted_content(Folder(f"{self.folder}/run"), table)
-            expected, expected_floats = sorted_content(self.undisturbed.run, table)
-            assert exact == expected != [], table
-            assert floats.equals(expected_floats), table
+        assert_same_tables(Folder(f"{self.folder}/run"), self.undisturbed.run)
 
     def assert_in_the_books(self, *, most_in_flight: int) -> None:
         """All that was served is recorded, and what was served again is among what the ledger calls unsettled."""

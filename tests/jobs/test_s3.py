@@ -18,7 +18,7 @@ from jobs.evaluate import main
 from jobs.synthesis.haystacks import read_config, synthesize
 from longform.rehearsal.settings import FakeSettings
 from tests.jobs.killing import CONCURRENCY, WORKERS, Command, Fake, until
-from tests.jobs.run_content import TABLES, sorted_content
+from tests.jobs.run_content import assert_same_tables
 
 pytest_plugins = ["tests.s3_server"]
 pytestmark = pytest.mark.slow
@@ -84,11 +84,7 @@ def test_run_on_s3_that_was_killed_ends_like_a_local_one(provider: Fake, s3_url:
         assert again.wait() == 0, again.said()
 
     assert len(provider.served_again()) <= WORKERS * CONCURRENCY
-    for table in TABLES:
-        exact, floats = sorted_content(Folder(f"{s3_url}/run"), table)
-        expected, expected_floats = sorted_content(Folder(f"{tmp_path}/here/run"), table)
-        assert exact == expected != [], table
-        assert floats.equals(expected_floats), table
+    assert_same_tables(Folder(f"{s3_url}/run"), Folder(f"{tmp_path}/here/run"))
     assert {file.name for file in (tmp_path / "remote").iterdir()} == {"said.txt"}
 
 

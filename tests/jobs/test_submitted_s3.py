@@ -19,7 +19,7 @@ from jobs.synthesis.haystacks import read_config, synthesize
 from longform.rehearsal.settings import FakeSettings
 from tests.head import Head, command, running_head
 from tests.jobs.killing import CONCURRENCY, WORKERS, Fake, until
-from tests.jobs.run_content import TABLES, sorted_content
+from tests.jobs.run_content import assert_same_tables
 from tests.serve.served import judges_app
 from tests.serving import running
 
@@ -106,11 +106,7 @@ def test_job_on_two_nodes_that_was_killed_ends_like_a_local_run(
     resumed = head.submit(*given, submission_id="resumed")
     assert resumed.returncode == 0, resumed.stdout + resumed.stderr
     assert len(provider.served_again()) <= WORKERS * CONCURRENCY
-    for table in TABLES:
-        exact, floats = sorted_content(Folder(f"{s3_url}/run"), table)
-        expected, expected_floats = sorted_content(Folder(f"{tmp_path}/run"), table)
-        assert exact == expected != [], table
-        assert floats.equals(expected_floats), table
+    assert_same_tables(Folder(f"{s3_url}/run"), Folder(f"{tmp_path}/run"))
 
 
 def test_who_has_no_token_is_refused(head: Head, monkeypatch: pytest.MonkeyPatch) -> None:
