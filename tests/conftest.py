@@ -146,7 +146,7 @@ def ray_session() -> Iterator[None]:
     """One local Ray for the whole session; `address="local"` never joins another one on the machine."""
     import ray
 
-    from jobs.stages.local_ray import start_local_ray
+    from jobs.stages.starting_ray import start_local_ray
 
     start_local_ray(num_cpus=4, num_gpus=1, object_store_memory=200_000_000, namespace=f"test-{uuid.uuid4()}")
     yield

@@ -21,7 +21,7 @@ from jobs.command import DONE, FAILURES_ABOVE_THRESHOLD
 from jobs.command.calling import calling_of
 from jobs.command.run import Outcome, answered
 from jobs.configs import read_experiment, validated
-from jobs.runs.served_judges import described, with_versions
+from jobs.runs.judges import described, with_versions
 from jobs.spending.plan import plan_words
 from jobs.stages.cluster import Cluster, cluster_of
 from longform.errors import LongformError, StoppedError, UsageError, meant

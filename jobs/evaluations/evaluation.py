@@ -21,10 +21,10 @@ from jobs.results.evaluated import evaluation_results, with_another_order
 from jobs.results.frames import rankings_told, retrieval_so_far
 from jobs.runs.begin import begin
 from jobs.runs.heartbeat import Heartbeat, sizes_of
+from jobs.runs.judges import with_served
 from jobs.runs.positions import positions_plan
 from jobs.runs.record import check_goes_on
 from jobs.runs.retry import forget_passing_failures, say_what_is_redone
-from jobs.runs.served_judges import with_served
 from jobs.runs.stage_order import steps_until
 from jobs.runs.unscored import unranked, unscored
 from jobs.spending.plan import Scale, keep_plan, spending_plan

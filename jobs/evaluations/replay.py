@@ -13,8 +13,8 @@ from actors.storage.folder import Folder
 from jobs.command.calling import command_name
 from jobs.results.evidence import ReportedWork, RunEvidence, by_summary
 from jobs.results.write import write_results
-from jobs.runs.cards import released_judge_row
 from jobs.runs.heartbeat import Heartbeat, sizes_of
+from jobs.runs.judges import released_judge_row
 from jobs.runs.record import RunRecord, check_replay_goes_on
 from jobs.runs.stage_order import check_order
 from jobs.stages.accounts import Means

@@ -23,7 +23,7 @@ from jobs.results.calls import call_results
 from jobs.results.evidence import ReportedWork, RunEvidence, by_summary
 from jobs.results.frames import rankings_told
 from jobs.results.write import REPORT, RESULTS, read_results, retire, write_results
-from jobs.runs.cards import judge_rows
+from jobs.runs.judges import judge_rows
 from jobs.runs.unscored import unranked, unscored
 from jobs.stages.items import Item
 from jobs.stages.judge import Judged, checks_of

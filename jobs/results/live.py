@@ -30,8 +30,7 @@ from jobs.results.documents import kept_documents, kept_unfolded
 from jobs.results.evaluated import made_results, told_of
 from jobs.results.run_status import SO_FAR, stored_so_far
 from jobs.results.write import MARKDOWN, REPORT, read_results, remove_pages, retire, write_pages
-from jobs.runs.begin import class_versions
-from jobs.runs.checks import prompt_versions
+from jobs.runs.begin import versions_of
 from jobs.runs.record import RECORD_FILE, check_goes_on, read_record
 from jobs.runs.stage_order import stages_of
 from jobs.stages.items import Source, placed
@@ -93,8 +92,7 @@ class OpenRun:
             raise UsageError(f"expected a run of longform evaluate, found one of longform {record['verb']}")
         self.run, self.record = run, record
         configured = validated(Experiment, record["config"], (), where=run.url)
-        prompts = prompt_versions(configured) | class_versions(configured)
-        check_goes_on(run, configured, limit=record["limit"], prompts=prompts)
+        check_goes_on(run, configured, limit=record["limit"], prompts=versions_of(configured))
         self._benchmark = Benchmark(record["benchmark"]["url"])
         self._repairs = configured.citations != "written"
         self._experiment = configured.model_copy(update={"citations": "written"}).with_aligner()

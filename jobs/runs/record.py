@@ -71,7 +71,7 @@ class RunRecord:
         served: Mapping[str, Any] | None = None,  # descriptions of served judges, by their names
     ) -> None:
         self._run, self._command = run, command
-        before = _read(run)
+        before = stored_record(run)
         _check_dataset(run, before, benchmark)
         self._maker = {"verb": verb, "git_commit": _git_commit(), "versions": _versions(), "began_at": time.time()}
         bound = {"config": dict(config), "limit": limit, "prompts": dict(prompts or {})}
@@ -186,11 +186,6 @@ def _of_name(stages: Iterable[dict[str, Any]], name: str) -> dict[str, Any] | No
 # ---------------------------------------------------------------- what stands there
 
 
-def stored_record(run: Folder) -> dict[str, Any]:
-    """Return the record of a run, also of one that has only been planned; nothing if no run stands there."""
-    return _read(run)
-
-
 def read_record(run: Folder) -> dict[str, Any]:
     """
     Return the record of a run that was made before.
@@ -198,7 +193,7 @@ def read_record(run: Folder) -> dict[str, Any]:
     Raises:
         UsageError: No run stands there, or it has only been planned.
     """
-    record = _read(run)
+    record = stored_record(run)
     if not record:
         raise UsageError(
             f"no run at {run.url!r}: expected a folder with {RECORD_FILE}; make one with `longform evaluate`"
@@ -229,7 +224,7 @@ def check_goes_on(
     Raises:
         UsageError: It changes what stored rows and results mean; each such key is named.
     """
-    record = _read(run)
+    record = stored_record(run)
     if not record or record["config"] is None:
         return
     _check_verb(run, record, "evaluate")
@@ -263,7 +258,7 @@ def check_replay_goes_on(run: Folder) -> None:
     Raises:
         UsageError: It holds another.
     """
-    if record := _read(run):
+    if record := stored_record(run):
         _check_verb(run, record, "replay")
 
 
@@ -279,8 +274,8 @@ def _smaller_limit(before: int | None, now: int | None, n_queries: int) -> list[
     return [] if new >= old else [f"--limit was {'not set' if before is None else before}, is {now}"]
 
 
-def _read(run: Folder) -> dict[str, Any]:
-    """Return the record that stands there, in the form of today; nothing if none does."""
+def stored_record(run: Folder) -> dict[str, Any]:
+    """Return the record of a run, also of one that has only been planned; nothing if no run stands there."""
     if not run.has(RECORD_FILE):
         return {}
     record: dict[str, Any] = run.read_json(RECORD_FILE, needs=_TOLD)

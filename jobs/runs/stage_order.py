@@ -16,7 +16,6 @@ from jobs.stages import (
     repair_by_judge,
     rerank,
     retrieve,
-    retrieve_asked,
     score,
     shipped,
     split,
@@ -32,7 +31,6 @@ Makes = Callable[[Experiment, Site], Sequence[Stage[Any]]]
 
 _MAKES: tuple[Makes, ...] = (
     retrieve.stages,
-    retrieve_asked.stages,
     rerank.stages,
     pack.stages,
     shipped.stages,

@@ -3,38 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import logging
 import os
-import shutil
-import signal
-import socket
 import sys
-import threading
-from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
-from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from actors.terminal import say
 from jobs.stages.inbox import Inbox
-from jobs.stages.job_package import large_package
-from jobs.stages.local_ray import start_local_ray, without_its_log_level
-from longform.errors import LongformError, UsageError
+from jobs.stages.starting_ray import our_handler_of_sigterm, start_or_join
+from longform.errors import UsageError
 
 _WORKERS = 2  # unless told
 _START_S = 12.0  # Ray, and workers that load their models
 _HAND_OVER_S = 5.0  # the latter alone
-_ANSWERS_WITHIN_S = 10.0
-_RAY_WRITES_BYTES = 50_000_000  # sessions of an hour have left 2 to 10 MB of logs
-_OBJECT_STORE_BYTES = 200_000_000  # tasks carry ids and receipts, never texts
-
-
-class ClusterError(LongformError):
-    """Ray could not be started or joined; nothing was done."""
 
 
 class Cluster:
@@ -94,7 +78,7 @@ class Cluster:
         if self._begun is None:
             self._start()
         else:
-            with _our_handler_of_sigterm():
+            with our_handler_of_sigterm():
                 self._begun.result()
 
     def n_with_gpus(self, gpus: float) -> int:
@@ -149,40 +133,7 @@ class Cluster:
             self.start()
 
     def _start(self) -> None:
-        os.environ.setdefault("RAY_DATA_DISABLE_PROGRESS_BARS", "1")
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-        os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # it warns of every actor pool's arguments
-        import ray
-
-        _notices_on_stderr()
-        if ray.is_initialized():
-            return
-        with _our_handler_of_sigterm():
-            try:
-                self._init()
-            except ClusterError:
-                raise
-            except Exception as error:
-                raise ClusterError(_why_not(self._address, error)) from error
-        self._started_here = True
-        import ray.data  # its import sets its loggers up
-
-        for name in ("ray", "ray.data"):
-            logging.getLogger(name).setLevel(logging.ERROR)
-
-    def _init(self) -> None:
-        import ray
-
-        if self._address:
-            _check_answers(self._address)
-            with without_its_log_level():
-                ray.init(address=self._address, log_to_driver=False, logging_level="error")
-            if words := large_package(ray.get_runtime_context().runtime_env, Path.cwd()):
-                say(words, file=sys.stderr)
-            return
-        _check_room()
-        os.environ.setdefault("RAY_AUTH_MODE", "disabled")  # ours alone, on loopback
-        start_local_ray(num_cpus=max(2, int(self.workers * self.cpus)), object_store_memory=_OBJECT_STORE_BYTES)
+        self._started_here |= start_or_join(self._address, cpus=max(2, int(self.workers * self.cpus)))
 
     def __enter__(self) -> Self:
         return self
@@ -202,68 +153,6 @@ class Cluster:
 def _tell_of_ray() -> None:
     told = "stages run in this process, and would end sooner on Ray: pip install 'longform[ray]'; --workers 0 is silent"
     say(told, file=sys.stderr)
-
-
-@contextmanager
-def _our_handler_of_sigterm() -> Iterator[None]:
-    """Keep Ray from putting handlers in our place: they end the process without our word and with another exit code."""
-    from ray._private import utils
-
-    ours, set_handler = signal.getsignal(signal.SIGTERM), utils.set_sigterm_handler
-    utils.set_sigterm_handler = lambda _: None
-    try:
-        yield
-    finally:
-        utils.set_sigterm_handler = set_handler
-        if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGTERM, ours)  # Ray's native code has put one there, too, which aborts
-
-
-def _check_room() -> None:
-    """Refuse to start Ray on a full disk: its workers would die and start again without end."""
-    from ray._common.utils import get_default_system_temp_dir
-
-    folder = get_default_system_temp_dir()
-    free = shutil.disk_usage(folder).free
-    if free < _RAY_WRITES_BYTES:
-        raise ClusterError(
-            f"Ray was not started: {folder}, where it writes, has {free / 1e6:.1f} MB left and Ray needs "
-            f"{_RAY_WRITES_BYTES / 1e6:.0f} MB; make room there, or name another folder by RAY_TMPDIR; the same "
-            "command goes on afterwards"
-        )
-
-
-def _check_answers(address: str) -> None:
-    """Ask for a connection: Ray itself tries for eight minutes at a place where nobody listens."""
-    host, _, port = address.removeprefix("ray://").rpartition(":")
-    if host and port.isdecimal():
-        socket.create_connection((host, int(port)), timeout=_ANSWERS_WITHIN_S).close()
-
-
-def _why_not(address: str | None, error: Exception) -> str:
-    said = " ".join(f"{type(error).__name__}: {error}".split())[:500]
-    if address:
-        return (
-            f"the Ray at {address} cannot be joined; look whether it runs, and at --ray-address and RAY_ADDRESS. "
-            f"The answer: {said}"
-        )
-    return (
-        "Ray did not start; see whether the machine is overloaded and whether there is room in Ray's folder "
-        f"(RAY_TMPDIR, by default /tmp), or join one that runs with --ray-address. The answer: {said}"
-    )
-
-
-@cache
-def _notices_on_stderr() -> None:
-    """Ray prints notices of the cluster among the results of a command, `log_to_driver=False` or not."""
-    from ray._private import worker
-
-    prints = worker.print_to_stdstream
-
-    def on_stderr(data: dict[str, Any], ignore_prefix: bool) -> None:  # Ray's own signature
-        prints(data | {"is_err": True}, ignore_prefix)
-
-    worker.print_to_stdstream = on_stderr
 
 
 def cluster_of(arguments: argparse.Namespace) -> Cluster:

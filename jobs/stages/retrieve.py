@@ -1,7 +1,9 @@
 """
 Retrieve: `queries` x `documents` -> `rankings` (query_id, system, doc_id). 1:N.
 
-The rows of a task are one haystack's queries, so that its index and vectors are made once for all its retrievers.
+What ranks here takes one haystack's queries as a task, so that its index and vectors are made once for all its
+retrievers. A system of one's own is asked about one query at a time, through the ledger; a query whose ranking cannot
+be had has one row, of no document, with the reason.
 """
 
 from __future__ import annotations
@@ -10,14 +12,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
+from actors.chat.model import ChatModel
+from actors.chat.opening import Asking
 from actors.python_class import actor_of
+from actors.retrieval.own_ranker import OwnRanker, OwnRetriever, equal_scores
 from actors.retrieval.retriever import Retriever
+from actors.storage.benchmark import Benchmark
 from jobs.stages.items import Given, Item, SourceReader
-from jobs.stages.stage import Plan, Site, Stage, Works
+from jobs.stages.stage import Plan, Plans, Site, Stage, Works
 from longform.axes import SystemAxes
+from longform.chat.asking import Asks
+from longform.chat.call import ChatRequest
 from longform.keys import content_key, in_groups
-from longform.rows import RankingRow
+from longform.records import Document, Query, shown_query
+from longform.rows import RankedRow, RankingRow
 from longform.schemas import DOCUMENTS, QUERIES, RANKINGS
+from longform.settings.chat import ChatSettings
 from longform.settings.experiment import Experiment
 from longform.settings.retrievers import RetrievalSettings, RetrieverSettings, with_bases
 from longform.settings.strict import ResourcesSettings, together
@@ -50,8 +60,8 @@ def definition(retrievers: Mapping[str, RetrieverSettings], name: str) -> dict[s
 
 
 @dataclass(frozen=True, kw_only=True)
-class Retrieve(Stage[Ranked]):
-    """Ranks documents by the retrievers that systems begin with."""
+class _Retrieves(Stage[Ranked]):
+    """Ranks documents by some retrievers."""
 
     step = "retrieve"
     reads: ClassVar = {"queries": QUERIES.names, "documents": DOCUMENTS.names}
@@ -62,6 +72,23 @@ class Retrieve(Stage[Ranked]):
     bench: str  # URL
     names: tuple[str, ...]  # retrievers, those that others build on left out
     retrieval: RetrievalSettings  # all retrievers, and what they are asked
+
+    def items(self, plan: Plan) -> list[Item[Ranked]]:
+        dataset = plan.benchmark.manifest["dataset_hash"]
+        given = {name: definition(self.retrieval.retrievers, name) for name in self.names}
+        how = [self.retrieval.query_text, self.retrieval.ranking_depth, VERSION]
+        haystacks = {query_id: plan.benchmark.queries[query_id].haystack_id for query_id in plan.query_ids}
+        return [
+            Item(content_key("rankings", dataset, query_id, name, settings, how), Ranked(query_id, haystack_id, name))
+            for query_id, haystack_id in haystacks.items()
+            for name, settings in given.items()
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Retrieve(_Retrieves):
+    """Ranks by the retrievers that compute here."""
+
     threads: int  # those of an encoder
 
     @property
@@ -79,9 +106,6 @@ class Retrieve(Stage[Ranked]):
 
     def on_cores(self, cores: int) -> Self:
         return replace(self, threads=cores)
-
-    def items(self, plan: Plan) -> list[Item[Ranked]]:
-        return ranking_items(plan, self.retrieval, self.names)
 
     def groups(self, given: Sequence[Given[Ranked]]) -> Iterator[list[Given[Ranked]]]:
         """Give queries of one haystack that lack the same retrievers, together."""
@@ -104,37 +128,80 @@ class Retrieve(Stage[Ranked]):
             work_ids = {(one.key.query_id, one.key.retriever): one.work_id for one in given}
             queries, retrievers = (list(dict.fromkeys(names)) for names in zip(*work_ids, strict=True))
             rows = ranker.rank(given[0].key.haystack_id, queries, retrievers)
-            return [
-                {
-                    **row,
-                    "work_id": work_ids[row["query_id"], row["system"]],
-                    "retriever": row["system"],
-                    "reranker": None,
-                    "failure": None,
-                    "passage": None,
-                }
-                for row in rows
-            ]
+            return [_row(row, work_ids[row["query_id"], row["system"]], row["system"]) for row in rows]
 
         return retrieve
 
 
-def ranking_items(plan: Plan, retrieval: RetrievalSettings, names: Sequence[str]) -> list[Item[Ranked]]:
-    """Return the rankings that a run wants by the retrievers *names*."""
-    dataset = plan.benchmark.manifest["dataset_hash"]
-    given = {name: definition(retrieval.retrievers, name) for name in names}
-    how = [retrieval.query_text, retrieval.ranking_depth, VERSION]
-    haystacks = {query_id: plan.benchmark.queries[query_id].haystack_id for query_id in plan.query_ids}
-    return [
-        Item(content_key("rankings", dataset, query_id, name, settings, how), Ranked(query_id, haystack_id, name))
-        for query_id, haystack_id in haystacks.items()
-        for name, settings in given.items()
-    ]
+@dataclass(frozen=True, kw_only=True)
+class RetrieveAsked(_Retrieves):
+    """Asks one retriever for rankings."""
+
+    @property
+    def name(self) -> str:
+        return f"retrieve {self._retriever}"
+
+    @property
+    def chat(self) -> ChatSettings | None:
+        return self._settings.asked_model
+
+    @property
+    def _retriever(self) -> str:
+        (name,) = self.names
+        return name
+
+    @property
+    def _settings(self) -> RetrieverSettings:
+        return self.retrieval.retrievers[self._retriever]
+
+    def assumed(self, request: ChatRequest) -> str:
+        """Assume that a ranking leaves the documents in their order."""
+        return equal_scores(request)
+
+    def plans(self, asking: Asking, _reader: SourceReader) -> Plans[Ranked]:
+        ranker, benchmark = self._ranker(asking.chat), Benchmark(self.bench)
+
+        def plan(one: Given[Ranked]) -> Asks[list[RankingRow]]:
+            found = yield from ranker.plan(*self._asked(benchmark, one))
+            return _rows(one, found)
+
+        return lambda given: [plan(one) for one in given]
+
+    def worker(self, _reader: SourceReader) -> Works[Ranked]:
+        actor, benchmark = actor_of(self._settings, OwnRetriever), Benchmark(self.bench)
+        asking = self.asking(actor.client(self._settings, benchmark, self.retrieval.query_text))
+        assert asking is not None, "its rankings are asked for"
+        ranker = self._ranker(asking.chat)
+
+        async def retrieve(given: Sequence[Given[Ranked]]) -> list[RankingRow]:
+            (one,) = given
+            return _rows(one, await ranker.rank(*self._asked(benchmark, one)))
+
+        return retrieve
+
+    def _ranker(self, chat: ChatModel) -> OwnRanker:
+        about = actor_of(self._settings, OwnRetriever).about(self._settings)
+        return OwnRanker(self._retriever, about, chat, depth=self.retrieval.ranking_depth)
+
+    def _asked(self, benchmark: Benchmark, one: Given[Ranked]) -> tuple[Query, Sequence[Document]]:
+        query = shown_query(benchmark.queries[one.key.query_id], query_text=self.retrieval.query_text)
+        return query, benchmark.documents(query.haystack_id)
 
 
-def stages(experiment: Experiment, site: Site) -> list[Retrieve]:
-    """Return the stage that ranks for all systems whose retriever computes here."""
-    names = tuple(name for name in experiment.used_retrievers if experiment.retrievers[name].asked_model is None)
-    if not names:
-        return []  # all texts are shipped, or servers rank
-    return [Retrieve(run=site.run, bench=site.bench, names=names, retrieval=experiment.retrieval, threads=site.threads)]
+def _rows(one: Given[Ranked], found: Sequence[tuple[RankedRow, str | None]]) -> list[RankingRow]:
+    return [_row(row, one.work_id, one.key.retriever, failure) for row, failure in found]
+
+
+def _row(ranked: RankedRow, work_id: str, retriever: str, failure: str | None = None) -> RankingRow:
+    added = {"work_id": work_id, "retriever": retriever, "reranker": None, "failure": failure, "passage": None}
+    return {**ranked, **added}  # type: ignore[typeddict-item]
+
+
+def stages(experiment: Experiment, site: Site) -> list[Retrieve | RetrieveAsked]:
+    """Return the stage that ranks for all systems whose retriever computes here, and one for each that is asked."""
+    retrievers = experiment.retrievers
+    given: dict[str, Any] = {"run": site.run, "bench": site.bench, "retrieval": experiment.retrieval}
+    here = tuple(name for name in experiment.used_retrievers if retrievers[name].asked_model is None)
+    asked = [name for name in experiment.used_retrievers if retrievers[name].asked_model is not None]
+    computes = [Retrieve(names=here, threads=site.threads, **given)] if here else []  # else all texts are shipped
+    return [*computes, *(RetrieveAsked(names=(name,), **given) for name in asked)]

@@ -27,7 +27,7 @@ import yaml
 from actors.ledger.ledger import Ledger
 from actors.ledger.totals import Totals
 from actors.storage.folder import Folder
-from jobs.stages.local_ray import started_in_time
+from jobs.stages.starting_ray import started_in_time
 from tests.places import ROOT
 
 N_MOMENTS = int(os.environ.get("LONGFORM_SOAK", "1"))

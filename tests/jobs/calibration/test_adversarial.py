@@ -12,7 +12,7 @@ import yaml
 
 from actors.storage.folder import Folder
 from jobs.calibrate import main
-from jobs.runs.cards import judge_rows
+from jobs.runs.judges import judge_rows
 from longform.judges.adversarial import ADVERSARIAL, PRECISION, adversarial_words
 from longform.results.judges import perturbed_tables
 from longform.tables.table import checked

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.runs.cards import judge_rows, released_judge_row
+from jobs.runs.judges import judge_rows, released_judge_row
 from longform.errors import UsageError
 from longform.judges.cards import SUPPORT_CHECKER, SUPPORT_LEXICAL, describe, shipped_card
 from longform.prompts import load_prompt

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from actors.storage.folder import Folder
-from jobs.runs.begin import class_versions
+from jobs.runs.begin import versions_of
 from jobs.runs.record import check_goes_on
 from longform.errors import UsageError
 from longform.settings.experiment import Experiment
@@ -38,7 +38,7 @@ def test_classes_and_kinds_of_users_have_versions(write: Write, tmp_path: Path) 
     write("their_ranker", RANKER.format(version=3))
     write("their_kind", KIND)
 
-    assert class_versions(experiment(tmp_path)) == {
+    assert versions_of(experiment(tmp_path)) == {
         "their_ranker:Mine": "version 3",
         "their_kind:MENTION": "version of May",
     }
@@ -64,4 +64,4 @@ def test_another_version_does_not_go_on_in_a_folder(write: Write, tmp_path: Path
     )
 
     with pytest.raises(UsageError, match="the version of their_ranker:Mine was version 2, is version 3"):
-        check_goes_on(run, mine, prompts=class_versions(mine))
+        check_goes_on(run, mine, prompts=versions_of(mine))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from actors.judges.opening import make_judge
-from jobs.runs.cards import judge_rows
+from jobs.runs.judges import judge_rows
 from longform.judges.cards import KEY_POINT_CHECKER, SUPPORT_LEXICAL, describe, judged_by, shipped_card
 from longform.judges.kinds import KINDS
 from longform.settings.experiment import Experiment

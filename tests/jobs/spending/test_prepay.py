@@ -15,7 +15,7 @@ from actors.rehearsal.fake_provider import fake_process
 from actors.storage.folder import Folder
 from jobs.command.calling import Calling
 from jobs.evaluations.evaluation import evaluate
-from jobs.runs.checks import check_batches
+from jobs.runs.begin import check_batches
 from jobs.stages.cluster import Cluster
 from longform.errors import UsageError
 from longform.rehearsal.settings import FakeSettings

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.stages.cluster import Cluster, ClusterError
+from jobs.stages.cluster import Cluster
+from jobs.stages.starting_ray import ClusterError
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.stages.job_package import LARGE_BYTES, large_package
+from jobs.stages.starting_ray import LARGE_BYTES, large_package
 from tests.places import ROOT
 
 CODE = ("actors", "jobs", "longform", "serve")

@@ -8,8 +8,8 @@ from typing import Any
 import psutil
 import pytest
 
-from jobs.stages.cluster import Cluster, ClusterError
-from jobs.stages.local_ray import without_its_log_level
+from jobs.stages.cluster import Cluster
+from jobs.stages.starting_ray import ClusterError, without_its_log_level
 
 LATE = "The current node timed out during startup."
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from jobs.command.calling import Calling
 from jobs.configs import read_experiment
 from jobs.runs.stage_order import stages_of
-from jobs.stages import judge, mean, pack, repair, repair_by_judge, rerank, retrieve, retrieve_asked, shipped, split
+from jobs.stages import judge, mean, pack, repair, repair_by_judge, rerank, retrieve, shipped, split
 from jobs.stages.items import Item, Source
 from jobs.stages.operators import operators_of, streams_of
 from jobs.stages.pack import Packed
@@ -33,7 +33,7 @@ from longform.schemas import SCHEMAS
 Judged = judge.Judged
 KEYS: dict[type[Stage[Any]], type] = {
     retrieve.Retrieve: Ranked,
-    retrieve_asked.RetrieveAsked: Ranked,
+    retrieve.RetrieveAsked: Ranked,
     rerank.Rerank: Ranked,
     pack.Pack: Packed,
     shipped.TakeContexts: Shown,
