@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from actors.local_models.encoder import Encoder
 from actors.storage.benchmark import Benchmark
 from jobs.calibration.place import LabelledPlace
-from jobs.stages.judged_texts import SEPARATOR
+from jobs.stages.judge import SEPARATOR
 from longform.chat.first_word import Fidelity
 from longform.errors import UsageError
 from longform.formats.longformfact import IMPORTANCE, PEOPLE

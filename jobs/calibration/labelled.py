@@ -24,7 +24,7 @@ from jobs.calibration.label_texts import (
     texts_of_mode,
 )
 from jobs.calibration.place import LabelledPlace
-from jobs.stages.judged_texts import SummaryToJudge, judged_summary
+from jobs.stages.judge import SummaryToJudge, judged_summary
 from longform.errors import LongformError, UsageError
 from longform.formats.longformfact import PEOPLE
 from longform.judges.kind import Kind

@@ -19,13 +19,13 @@ from jobs.runs.record import RunRecord, check_replay_goes_on
 from jobs.runs.stage_order import check_order
 from jobs.stages.accounts import Means
 from jobs.stages.cluster import Cluster
-from jobs.stages.judge import Judged
 from jobs.stages.released import CopySummaries, ReadLabels, Released, labelled_tasks, scored_measures
 from jobs.stages.repair import CopyVerdicts, Repair, check_documents, twins_of, with_twins
 from jobs.stages.runner import run_stages
 from jobs.stages.score import Score, TaskOf
 from jobs.stages.split import Split, unit_work_id
 from jobs.stages.stage import Plan, Stage
+from jobs.stages.verdicts import Judged
 from longform.errors import UsageError
 from longform.measures import default_names
 from longform.repair import by_matrix

@@ -22,11 +22,11 @@ from jobs.results.evidence import by_summary
 from jobs.results.write import read_results
 from jobs.runs.record import read_record
 from jobs.stages.cluster import Cluster
-from jobs.stages.judge import Judged
 from jobs.stages.released import labelled_tasks
 from jobs.stages.retrieve import Ranked
 from jobs.stages.split import UnitsOf
 from jobs.stages.stage import Plan
+from jobs.stages.verdicts import Judged
 from longform.errors import UsageError, meant
 from longform.evidence.summaries import summaries
 from longform.formats.exported import Export, HaystackOfRun, SystemOf

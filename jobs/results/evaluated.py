@@ -26,16 +26,15 @@ from jobs.results.write import REPORT, RESULTS, read_results, retire, write_resu
 from jobs.runs.judges import judge_rows
 from jobs.runs.unscored import unranked, unscored
 from jobs.stages.items import Item
-from jobs.stages.judge import Judged, checks_of
 from jobs.stages.pack import Packed
 from jobs.stages.released import Released
-from jobs.stages.repair import twins_of, with_twins
-from jobs.stages.repair_by_judge import judge_driver
+from jobs.stages.repair import RepairByJudge, twins_of, with_twins
 from jobs.stages.retrieve import Ranked
 from jobs.stages.shipped import FULL
 from jobs.stages.split import unit_work_id
 from jobs.stages.stage import Plan, Stage
 from jobs.stages.summarize import Summarized
+from jobs.stages.verdicts import Judged, checks_of
 from longform.judges.cards import unmeasured_languages
 from longform.keys import content_key, in_groups
 from longform.report.page import INDEX
@@ -147,7 +146,7 @@ def made_results(
             sensitivity=experiment.sensitivity,
             cutoffs=experiment.cutoffs,
             ignoring_order=experiment.ignoring_order,
-            driver=_driver(run, benchmark, experiment, plan),
+            driver=_driver(run, plan),
             experiment=experiment,
             budget_ended=budget_ended,
             calls=told.calls,
@@ -203,11 +202,10 @@ def _written(experiment: Experiment, plan: Plan) -> list[str]:
     return [*(one.work_id for one in ordered), *(one.work_id for one in plan.of(Released))]
 
 
-def _driver(run: Folder, benchmark: Benchmark, experiment: Experiment, plan: Plan) -> TwinDriver:
+def _driver(run: Folder, plan: Plan) -> TwinDriver:
     """Return what the report says of what drove the citations of the twins."""
-    if (judge := experiment.citing_judge) is None:
-        return BY_MATRIX
-    return judge_driver(run, benchmark, experiment, judge, checks_of(plan))
+    driven = next((stage for stage in plan.stages if isinstance(stage, RepairByJudge)), None)
+    return BY_MATRIX if driven is None else driven.driver(run, plan)
 
 
 def with_another_order(experiment: Experiment, results: Mapping[str, Any]) -> Experiment | None:

@@ -16,9 +16,9 @@ from actors.storage.folder import Folder
 from jobs.results.calls import spent_on
 from jobs.results.frames import checked_summaries, gold_by_query, packed_queries, ranked_queries
 from jobs.stages.items import Item
-from jobs.stages.judge import Judged
 from jobs.stages.pack import Packed
 from jobs.stages.retrieve import Ranked
+from jobs.stages.verdicts import Judged
 from longform.evidence.frames import Frames
 from longform.evidence.scan import Read, as_frame, pl
 from longform.evidence.scores import SCORE_COLUMNS, ScoreTable, means, under

@@ -10,10 +10,10 @@ import pyarrow as pa
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.stages.items import Item, Row
-from jobs.stages.judge import Judged, with_repeats
 from jobs.stages.pack import Packed
 from jobs.stages.retrieve import Ranked
 from jobs.stages.stage import Plan
+from jobs.stages.verdicts import Judged, with_repeats
 from longform.evidence.scan import as_frame, pl
 from longform.judges.kinds import KINDS
 from longform.judges.means import merged_repeats

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from actors.chat.openai_client import servers
@@ -17,22 +18,22 @@ from actors.serving.endpoint import is_of_cluster
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from actors.studies import check_studies
-from actors.summarizers.summarizer import Summarizer
+from actors.summarizers.summarizer import Summarizer, method_of
 from actors.terminal import say
 from jobs.command.calling import Calling, chat_models
 from jobs.runs.judges import judge_rows
 from jobs.runs.record import RunRecord, check_goes_on
 from jobs.runs.stage_order import check_order, stages_of
-from jobs.stages.check_methods import check_methods_before
 from jobs.stages.repair import check_documents
 from jobs.stages.shipped import check_names
 from jobs.stages.stage import Plan, Site
+from jobs.stages.summarize import check_methods
 from longform.errors import UsageError
 from longform.prompts import prompt_names
 from longform.settings.chat import ChatSettings
 from longform.settings.experiment import Experiment
 from longform.settings.fidelity import readings_told
-from longform.settings.systems import SystemName, named_system
+from longform.settings.systems import System, SystemName, named_system
 
 
 class Begun(NamedTuple):
@@ -75,7 +76,7 @@ def begin(
     check_experiment(experiment, benchmark, with_keys=not planning)
     prompts = versions_of(configured)
     check_goes_on(run, configured, limit=limit, n_queries=len(benchmark.queries), prompts=prompts)
-    check_methods_before(experiment, benchmark, limit=limit)
+    _check_methods(experiment, benchmark, limit=limit)
     for row in judge_rows(experiment, served):
         if row["card_reason"]:
             say(f"judge {row['judge']}: {row['card_reason']}; the report has no card for it", file=sys.stderr)
@@ -151,6 +152,31 @@ def _check_prompts(experiment: Experiment) -> None:
     unknown = set(Folder(folder).names()) - known if folder else set()
     if unknown:
         raise UsageError(f"{folder}: expected prompt files of {sorted(known)}, found {sorted(unknown)}")
+
+
+def _check_methods(experiment: Experiment, benchmark: Benchmark, *, limit: int | None) -> None:
+    """
+    Check systems whose prompts hold whole haystacks, but for `n_documents`; those of others are known once packed.
+
+    Raises:
+        UsageError: A method cannot be used on the documents of a query.
+    """
+    methods = experiment.all_methods()
+    systems = [one for one in experiment.all_systems() if method_of(methods[one.method]).refuses_many]
+    whole = [one for one in systems if experiment.retrievers[one.retriever].whole and _is_uncut(one)]
+
+    def shown() -> Iterator[tuple[str, str, int]]:
+        haystacks = Counter(benchmark.folder.read("documents", columns=["haystack_id"])["haystack_id"].to_pylist())
+        for query_id, query in list(benchmark.queries.items())[:limit]:
+            n = haystacks[query.haystack_id]
+            yield from ((one.method, query_id, min(n, one.n_documents or n)) for one in whole)
+
+    if whole:
+        check_methods(methods, shown())
+
+
+def _is_uncut(system: System) -> bool:
+    return system.reranker is None and system.budget_tokens is None and system.length_tokens is None
 
 
 def check_batches(models: Iterable[ChatSettings]) -> None:

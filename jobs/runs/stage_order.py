@@ -10,16 +10,15 @@ from jobs.command.parser import STEPS
 from jobs.files.write_benchmark import TABLES
 from jobs.stages import (
     judge,
-    mean,
     pack,
     repair,
-    repair_by_judge,
     rerank,
     retrieve,
     score,
     shipped,
     split,
     summarize,
+    verdicts,
 )
 from jobs.stages.items import WHOLE
 from jobs.stages.stage import Site, Stage
@@ -37,9 +36,8 @@ _MAKES: tuple[Makes, ...] = (
     summarize.stages,
     split.stages,
     judge.stages,
-    mean.stages,
+    verdicts.stages,
     repair.stages,
-    repair_by_judge.stages,
     score.stages,
 )
 

@@ -8,10 +8,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from actors.measures import open_measures, wanted_measures
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.stages.judge import Judged
 from jobs.stages.retrieve import Ranked
 from jobs.stages.stage import Plan
 from jobs.stages.summarize import Summarized
+from jobs.stages.verdicts import Judged
 from longform.judges.kinds import KINDS
 from longform.judges.matrix import SUMMARY_FAILED
 from longform.keys import in_groups

@@ -10,38 +10,37 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import NamedTuple, Self
+from functools import cached_property, lru_cache
+from typing import Self, TypedDict
+
+import numpy as np
 
 from actors.chat.opening import Asking
 from actors.judges.backend import Remembering, judged_rows, rounds_of
-from actors.judges.opening import Judge, kind_of, make_judge
+from actors.judges.opening import Judge, make_judge
 from actors.storage.benchmark import Benchmark
-from jobs.stages.items import Given, Item, RowPlace, Source, SourceReader
-from jobs.stages.judged_texts import CheckedHaystack, SummaryToJudge, checked_summary, judged_summary, texts_of
+from jobs.stages.items import Given, Item, Source, SourceReader
 from jobs.stages.split import UnitsOf
-from jobs.stages.stage import OfQuery, Plan, Plans, Site, Stage, Works
+from jobs.stages.stage import OfQuery, Plan, Plans, Site, Works
+from jobs.stages.verdicts import Judged, JudgeStage, columns_of
 from longform.chat.asking import Asks
 from longform.judges.kind import Kind
-from longform.judges.matrix import CITED_FIRST_VERSION, JudgedText
+from longform.judges.matrix import CITED_FIRST_VERSION, JudgedText, TargetText, cited_first
 from longform.judges.merges import CITED
 from longform.keys import content_key, in_groups
+from longform.records import Document
+from longform.retrieval.bm25 import Bm25, stem_documents
 from longform.rows import ContextRow, SummaryRow, UnitRow, VerdictRow
 from longform.schemas import DOCUMENTS, TARGETS
 from longform.settings.chat import ChatSettings
 from longform.settings.experiment import Experiment
 from longform.settings.judges import JudgeSettings
 from longform.settings.strict import ResourcesSettings
+from longform.text.words import stems
 
 _OFFLINE_SUMMARIES_A_TASK = 64
 _CHAT_SUMMARIES_A_TASK = 1  # so that a slow call holds back its own summary only
 _HAYSTACKS_HELD = 2
-
-_OF_ALL = (
-    "work_id", "judge", "summary_id", "target_kind", "target_id", "mode", "repeat", "answer", "probability", "failure",
-    "reply", "prompt_version", "call_id",
-)  # fmt: skip
-_OF_PAIRS = ("unit_index", "doc_position", "text_index")
 
 _READ = {
     "units": ("unit_index", "text"),
@@ -49,61 +48,8 @@ _READ = {
 }
 _IN_PROMPT = ("context_id", "order", "doc_ids", "doc_chars")
 
-Texts = Callable[[Given["Judged"]], JudgedText]
+Texts = Callable[[Given[Judged]], JudgedText]
 """Reads what an item is about."""
-
-
-class Judged(NamedTuple):
-    """The verdicts of one judge on one summary."""
-
-    summary: str  # its work id
-    judge: str
-    query_id: str
-    # work id of the context whose documents it is judged against; None: the targets of the query
-    context: str | None = None
-    repeat: int = 0  # of the question, from 0
-
-
-def columns_of(kind: Kind, *more: str) -> Collection[str]:
-    """Return the columns of the verdicts of a kind, and *more*."""
-    return (*_OF_ALL, *(_OF_PAIRS if kind.of_documents else ("linked_unit",)), *more)
-
-
-def checks_of(plan: Plan) -> list[Item[Judged]]:
-    """Return the verdicts on documents of prompts."""
-    return [item for item in plan.of(Judged) if item.key.context is not None]
-
-
-def with_repeats(items: Iterable[Item[Judged]]) -> list[list[Item[Judged]]]:
-    """Return the verdicts of each summary and judge together: one item, or its repeats in their order."""
-    found = in_groups((item.key._replace(repeat=0), item) for item in items)
-    return [sorted(of, key=lambda item: item.key.repeat) for of in found.values()]
-
-
-@dataclass(frozen=True, kw_only=True)
-class JudgeStage(Stage[Judged]):
-    """Makes the verdicts of one judge."""
-
-    table = "verdicts"
-
-    judge: str
-    settings: JudgeSettings
-
-    @property
-    def kind(self) -> Kind:
-        return kind_of(self.settings)
-
-    @property
-    def judged_by(self) -> str:
-        return self.judge
-
-    @property
-    def step(self) -> str:
-        return self.kind.step
-
-    @property
-    def name(self) -> str:
-        return f"{self.step} {self.judge}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,31 +169,28 @@ class AskJudge(JudgeStage):
             return CheckedHaystack(benchmark.documents(haystack_id))
 
         def text(given: Given[Judged]) -> JudgedText:
-            units, *context, summary = given.sources
-            (row,) = (row for row in reader.rows(summary, SummaryRow) if row["step"] is None)
-            of_summary = (
-                [] if row["failure"] else sorted(reader.rows(units, UnitRow), key=lambda unit: unit["unit_index"])
-            )
-            item: SummaryToJudge = {
-                "work_id": given.work_id,
-                "summary_id": row["summary_id"],
-                "query_id": row["query_id"],
-                "haystack_id": row["haystack_id"],
-                "failure": row["failure"],
-            }
-            return against(item, of_summary, given.key.repeat, *context)
-
-        def against(item: SummaryToJudge, of: Sequence[UnitRow], repeat: int, at: RowPlace | None = None) -> JudgedText:
-            units = [unit["text"] for unit in of]
-            if at is None:
+            lines_at, *context_at, summary_at = given.sources
+            (summary,) = (row for row in reader.rows(summary_at, SummaryRow) if row["step"] is None)
+            rows = [] if summary["failure"] else reader.rows(lines_at, UnitRow)
+            lines = sorted(rows, key=lambda unit: unit["unit_index"])
+            item: SummaryRow = {**summary, "work_id": given.work_id}
+            units = [line["text"] for line in lines]
+            if not context_at:
                 judged = judged_summary(kind, item, units, benchmark, self.settings.asks_about)
-                return judged._replace(repeat=repeat)
-            documents = haystack(item["haystack_id"])
-            texts = texts_of(reader.row(at, ContextRow), documents.texts, self.mode)
-            judged = checked_summary(kind, item, units, texts, mode=self.mode)._replace(repeat=repeat)
+                return judged._replace(repeat=given.key.repeat)
+            documents = haystack(summary["haystack_id"])
+            judged = JudgedText(
+                work_id=given.work_id,
+                summary_id=summary["summary_id"],
+                units=tuple(map(kind.unit, units)),
+                targets=tuple(texts_of(reader.row(context_at[0], ContextRow), documents.texts, self.mode)),
+                mode=self.mode,
+                failure=summary["failure"],
+                repeat=given.key.repeat,
+            )
             if self.mode != CITED:
                 return judged
-            return documents.cited_first(judged, [unit["citations"] for unit in of])
+            return documents.cited_first(judged, [line["citations"] for line in lines])
 
         return text
 
@@ -271,3 +214,87 @@ def _stage(experiment: Experiment, site: Site, name: str, settings: JudgeSetting
         prompts=experiment.prompts,
         threads=site.threads,
     )
+
+
+# ---------------------------------------------------------------- what a summary is judged against
+
+
+SEPARATOR = "\n====\n"
+"""Between the documents of a prompt that is judged as one text."""
+
+_K1, _B = 1.5, 0.75  # as retriever bm25 has them by default
+
+
+class SummaryToJudge(TypedDict):
+    """A summary, but for its lines."""
+
+    work_id: str  # the one of its verdicts
+    summary_id: str
+    query_id: str
+    haystack_id: str
+    failure: str | None  # why there is no summary; None: there is one
+
+
+def judged_summary(
+    kind: Kind,
+    item: SummaryToJudge,
+    units: Iterable[str],
+    benchmark: Benchmark,
+    asks_about: Callable[[int], bool] = lambda _: True,
+) -> JudgedText:
+    """Put a summary's lines beside those of its query's targets that the judge asks about, by their places."""
+    of_query = [target for target in benchmark.targets.get(item["query_id"], []) if target.kind == kind.targets]
+    targets = [target for target in of_query if asks_about(target.target_index)]
+    others = benchmark.haystack_targets(item["haystack_id"])
+    return JudgedText(
+        work_id=item["work_id"],
+        summary_id=item["summary_id"],
+        units=tuple(map(kind.unit, units)),
+        targets=tuple(TargetText(target.kind, target.target_id, target.text) for target in targets),
+        background=tuple(target.text for target in others if target.kind == kind.targets),
+        failure=item["failure"],
+        query=benchmark.queries[item["query_id"]].text if kind.shows_query else "",
+    )
+
+
+class CheckedHaystack:
+    """The documents of a haystack, and an index that finds those nearest to a sentence; it is made when it is asked."""
+
+    def __init__(self, documents: Sequence[Document]) -> None:
+        self.texts = {document.doc_id: document.text for document in documents}
+        self._rows = {document.doc_id: row for row, document in enumerate(documents)}
+        self._ids = {document.number: document.doc_id for document in documents}
+
+    @cached_property
+    def _index(self) -> Bm25:
+        return Bm25(stem_documents(self.texts.values()), k1=_K1, b=_B)
+
+    def cited_first(self, judged: JudgedText, citations: Iterable[Sequence[int]]) -> JudgedText:
+        """Let a summary be checked by what its units cite first; *citations* are the numbers of each."""
+        places = {target.target_id: place for place, target in enumerate(judged.targets)}
+        cited = [{places[one] for n in of if (one := self._ids.get(n)) in places} for of in citations]
+        rows = [self._rows[target.target_id] for target in judged.targets]
+
+        def nearest(sentence: str) -> Iterable[int]:
+            order: list[int] = np.argsort(-self._index.scores(stems(sentence))[rows], kind="stable").tolist()
+            return order
+
+        return cited_first(judged, cited, nearest)
+
+
+def texts_of(packed: ContextRow, documents: Mapping[str, str], mode: str) -> list[TargetText]:
+    """
+    Return what a summary of the context *packed* is checked against, in the order of the prompt.
+
+    These are the documents, each as far as the prompt held it; in mode full one text, all of them joined. They have no
+    place if it is not known in which order the prompt held them.
+    """
+    ordered = packed["order"] is not None
+    in_prompt = zip(packed["doc_ids"], packed["doc_chars"], strict=True)
+    shown = [
+        TargetText("document", doc_id, documents[doc_id][:chars], place if ordered else None)
+        for place, (doc_id, chars) in enumerate(in_prompt)
+    ]
+    if mode == "full":
+        return [TargetText("context", packed["context_id"], SEPARATOR.join(one.text for one in shown), None)]
+    return shown

@@ -11,9 +11,9 @@ from typing import Any, ClassVar, NamedTuple
 
 from actors.storage.benchmark import Benchmark
 from jobs.stages.items import Given, Item, Key, SourceReader
-from jobs.stages.judge import Judged
 from jobs.stages.split import UnitsOf
 from jobs.stages.stage import Plan, Stage, Works
+from jobs.stages.verdicts import Judged
 from longform.axes import SystemAxes
 from longform.errors import UsageError
 from longform.judges.kind import Kind

@@ -1,33 +1,44 @@
 """
 Repair: `summaries` -> `summaries`, beside each summary a twin that cites the documents that support its bullets. 1:1.
 
-Here by matrix, from the words of bullets and documents; by the verdicts of a support judge in
-`jobs.stages.repair_by_judge`. Bullets and their order stay, so the verdicts on a summary are true of its twin: they are
+They are found by matrix, from the words of bullets and documents, or by the verdicts that a support judge gave in the
+check stage; nothing is asked. Bullets and their order stay, so the verdicts on a summary are true of its twin: they are
 copied, not asked again, and no call is paid twice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
+from actors.judges.opening import make_judge
 from actors.storage.benchmark import Benchmark
-from jobs.stages.items import WHOLE, Given, Item, Source, SourceReader
-from jobs.stages.judge import Judged
+from actors.storage.folder import Folder
+from jobs.stages.items import WHOLE, Given, Item, Source, SourceReader, placed
 from jobs.stages.split import Split
 from jobs.stages.stage import Plan, Site, Stage, Works
+from jobs.stages.verdicts import Judged, checks_of, with_repeats
 from longform.errors import UsageError
+from longform.judges.kinds.support import SUPPORT, YES
+from longform.judges.means import merged_repeats
 from longform.keys import content_key
 from longform.repair import by_matrix as repair
-from longform.repair.twins import twin_id
+from longform.repair.twins import JUDGED, Held, JudgedText, counts, judged_text, twin, twin_id, twin_label
+from longform.results.evidence import TwinDriver
 from longform.rows import SummaryRow, VerdictRow
 from longform.schemas import DOCUMENTS, SUMMARIES, VERDICTS
 from longform.settings.experiment import Experiment
+from longform.settings.named_judges import whole_identity
 from longform.support.index import SupportIndex
 from longform.text.units import UnitKind, lined, versioned
+
+_COLUMNS = [
+    "work_id", "unit_index", "target_id", "answer", "probability", "summary_id", "mode", "text_index", "doc_position",
+    "repeat", "reply",
+]  # fmt: skip
 
 
 class Twin(NamedTuple):
@@ -63,17 +74,23 @@ def check_documents(benchmark: Benchmark) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Repair(Stage[Twin]):
-    """Cites by the words that bullets and documents share."""
+class _Repairs(Stage[Twin]):
+    """Makes twins."""
 
     step = "repair"
-    reads: ClassVar = {"summaries": WHOLE, "documents": DOCUMENTS.names}
     table = "summaries"
     columns = SUMMARIES.names
     per_task = 64
 
     bench: str  # URL
     units: UnitKind  # the kind of text that cites
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repair(_Repairs):
+    """Cites by the words that bullets and documents share."""
+
+    reads: ClassVar = {"summaries": WHOLE, "documents": DOCUMENTS.names}
 
     def items(self, plan: Plan) -> list[Item[Twin]]:
         by = versioned(repair.VERSION, self.units)
@@ -119,6 +136,74 @@ def _haystack(summary: SummaryRow) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RepairByJudge(_Repairs):
+    """Cites by the stored verdicts of a support judge."""
+
+    reads: ClassVar = {"summaries": WHOLE, "verdicts": _COLUMNS, "documents": DOCUMENTS.names}
+
+    judge: str
+    by: str  # changes with any change of what is cited
+
+    def items(self, plan: Plan) -> list[Item[Twin]]:
+        return [
+            Item(
+                twin_work_id(repeats[0].key.summary, self.by),
+                Twin(repeats[0].key.summary),
+                (Source("summaries", repeats[0].key.summary), *(Source("verdicts", one.work_id) for one in repeats)),
+            )
+            for repeats in with_repeats(checked for checked in checks_of(plan) if checked.key.judge == self.judge)
+        ]
+
+    def worker(self, reader: SourceReader) -> Works[Twin]:
+        benchmark = Benchmark(self.bench)
+
+        def twins(given: Sequence[Given[Twin]]) -> Iterator[SummaryRow]:
+            for one in given:
+                summary, cited = self._cited(reader, benchmark, one)
+                text = None if cited is None else cited.text
+                yield twin(summary, text, by=self.by, cited_by=self.judge) | {"work_id": one.work_id}
+
+        return twins
+
+    def _cited(
+        self, reader: SourceReader, benchmark: Benchmark, one: Given[Twin]
+    ) -> tuple[SummaryRow, JudgedText | None]:
+        """Return a summary, and its text as the verdicts let it cite; None: it has none."""
+        original, *repeats = one.sources
+        (summary,) = (row for row in reader.rows(original, SummaryRow) if row["step"] is None)
+        verdicts = [row for repeat in repeats for row in reader.rows(repeat, VerdictRow)]
+        numbers = {document.doc_id: document.number for document in benchmark.documents(summary["haystack_id"])}
+        text = with_lines(summary, self.units)["text"]
+        return summary, None if text is None else judged_text(text, support_of(verdicts, numbers))
+
+    def driver(self, run: Folder, plan: Plan) -> TwinDriver:
+        """Describe the judge for the report, with the number of bullets by the origin of their citations."""
+        reader, given = (
+            self.reader(),
+            sorted(placed(run, self.name, plan.items(self)), key=lambda one: one.sources[1].part),
+        )
+        found = (self._cited(reader, plan.benchmark, one)[1] for one in given)  # in the order of their verdicts
+        hows = (how for text in found if text is not None for how in text.hows)
+        return {"by": self.judge, "label": twin_label(self.judge), "bullets": counts(hows)}
+
+
+def support_of(verdicts: Iterable[VerdictRow], numbers: Mapping[str, int]) -> dict[int, dict[int, Held | None]]:
+    """
+    Map each unit of a summary, by index, to the judge's verdict for each document number, None if unjudged.
+
+    *verdicts* have `unit_index`, `target_id`, `answer` and `probability`; *numbers* map a document id to the number
+    that cites it.
+    """
+    found: dict[int, dict[int, Held | None]] = {}
+    for row in merged_repeats(SUPPORT, verdicts):
+        value, unit = SUPPORT.number(row["answer"], row["probability"]), row["unit_index"]
+        assert unit is not None, "a verdict of support is on a unit"
+        held = None if value is None else Held(row["answer"] == YES, value)
+        found.setdefault(unit, {})[numbers[row["target_id"]]] = held
+    return found
+
+
+@dataclass(frozen=True, kw_only=True)
 class CopyVerdicts(Stage[Judged]):
     """Copies the verdicts of coverage on summaries to their twins."""
 
@@ -154,22 +239,25 @@ class CopyVerdicts(Stage[Judged]):
         return copies
 
 
-def stages(experiment: Experiment, site: Site) -> list[Repair | Split | CopyVerdicts]:
-    """Return the stage that makes twins by matrix, and those that follow; none if citations stay as written."""
-    if experiment.citations != "matrix":
+def stages(experiment: Experiment, site: Site) -> list[Stage[Any]]:
+    """Return the stage that makes twins, and those that follow; none if citations stay as written."""
+    given: dict[str, Any] = {"run": site.run, "bench": site.bench, "units": experiment.units}
+    repairs: Repair | RepairByJudge
+    if experiment.citations == "matrix":
+        repairs, by = Repair(**given), versioned(repair.VERSION, experiment.units)
+    elif (judge := experiment.citing_judge) is not None:
+        by = judge_key(experiment, judge)
+        repairs = RepairByJudge(**given, judge=judge, by=by)
+    else:
         return []
-    return [
-        Repair(run=site.run, bench=site.bench, units=experiment.units),
-        *after_repair(
-            site.run,
-            experiment.units,
-            by=versioned(repair.VERSION, experiment.units),
-            judged=experiment.judges_of("coverage"),
-        ),
-    ]
+    copies = [CopyVerdicts(run=site.run, by=by)] if experiment.judges_of("coverage") else []
+    return [repairs, Split(run=site.run, units=experiment.units, label="split twins", step="repair"), *copies]
 
 
-def after_repair(run: str, units: UnitKind, *, by: str, judged: Iterable[str]) -> list[Split | CopyVerdicts]:
-    """Return the stages that split twins, and copy the verdicts of judges of coverage to them if any *judged*."""
-    copies = [CopyVerdicts(run=run, by=by)] if list(judged) else []
-    return [Split(run=run, units=units, label="split twins", step="repair"), *copies]
+def judge_key(experiment: Experiment, name: str) -> str:
+    """Return a key that changes with any change of what twins by judge *name* cite."""
+    settings = experiment.support_judges[name]
+    how = whole_identity(settings, experiment.judges)
+    version = make_judge(name, experiment.judges, prompts=experiment.prompts).version.work
+    repeats = [f"{settings.times} repeats"] if settings.times > 1 else []
+    return content_key(versioned(JUDGED, experiment.units), name, how, version, *repeats)

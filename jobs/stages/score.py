@@ -19,9 +19,9 @@ from actors.local_models.text_model import token_vectors
 from actors.measures import Listed, open_measures, wanted_measures
 from actors.storage.benchmark import Benchmark
 from jobs.stages.items import Given, Item, Made, RowPlace, Source, SourceReader
-from jobs.stages.judge import Judged
 from jobs.stages.split import UnitsOf
 from jobs.stages.stage import Plan, Site, Stage, Works
+from jobs.stages.verdicts import Judged
 from longform.judges.kind import Kind
 from longform.judges.kinds import KINDS
 from longform.judges.kinds.support import SUPPORT

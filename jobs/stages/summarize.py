@@ -17,10 +17,10 @@ from actors.python_class import actor_of
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from actors.summarizers.summarizer import AskedContext, Means, Summarizer, method_of
-from jobs.stages.check_methods import MethodContext, check_methods
 from jobs.stages.items import Given, Item, Source, SourceReader
 from jobs.stages.pack import HowPacked, Packed, how_packed
 from jobs.stages.stage import Plan, Plans, Site, Stage, Works
+from longform.errors import UsageError
 from longform.formats.longformfact import SENTENCES
 from longform.keys import content_key
 from longform.rows import ContextRow, SummaryRow
@@ -124,8 +124,12 @@ class Summarize(Stage[Summarized]):
 
     def check(self, run: Folder, items: Sequence[Item[Summarized]]) -> None:
         """Refuse methods that cannot be used on the documents of a context."""
-        asked = [MethodContext(item.key.method, item.key.query_id, item.sources[0].work_id) for item in items]
-        check_methods(self.methods, run, asked)
+        asked = [item for item in items if method_of(self.methods[item.key.method]).refuses_many]
+        work_ids = {item.sources[0].work_id for item in asked}
+        rows = run.read("contexts", work_ids=work_ids, columns=["work_id", "doc_ids"]).to_pylist() if asked else ()
+        n_of = {row["work_id"]: len(row["doc_ids"]) for row in rows}
+        shown = ((one.key.method, one.key.query_id, n_of[one.sources[0].work_id]) for one in asked)
+        check_methods(self.methods, shown)
 
     def groups(self, given: Sequence[Given[Summarized]]) -> Iterable[Sequence[Given[Summarized]]]:
         """Give the items of each task: of a chat model one a context, or one for all its lengths."""
@@ -174,6 +178,25 @@ def asked_context(context: ContextRow, work_id: str, key: Summarized) -> AskedCo
         "n_requested": key.n_requested,
         "repeat": key.repeat,
     }
+
+
+def check_methods(methods: Mapping[str, MethodSettings], shown: Iterable[tuple[str, str, int]]) -> None:
+    """
+    Refuse methods that cannot be used on a prompt that is *shown*: its method, its query, its number of documents.
+
+    Raises:
+        UsageError: There is such a prompt.
+    """
+    largest: dict[str, tuple[int, str]] = {}
+    for method, query_id, n in shown:
+        if n > largest.get(method, (-1, ""))[0]:
+            largest[method] = n, query_id
+    for method, (n, query_id) in largest.items():
+        try:
+            method_of(methods[method]).plan(n)
+        except UsageError as error:
+            msg = f"systems.method {method!r}: {error}; query {query_id!r} has that many in its prompt"
+            raise UsageError(msg) from error
 
 
 def n_bullets(benchmark: Benchmark, bullets: int | str, query_id: str) -> int:

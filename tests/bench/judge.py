@@ -11,7 +11,7 @@ from actors.chat.model import CallContext
 from actors.judges.backend import judged_rows
 from actors.judges.opening import make_judge
 from actors.storage.benchmark import Benchmark
-from jobs.stages.judged_texts import judged_summary
+from jobs.stages.judge import judged_summary
 from longform.judges.offline_coverage import QueryInsights, shipped_judge, stem_weights
 from longform.settings.named_judges import SHIPPED_JUDGES
 from longform.text import statements

@@ -12,7 +12,7 @@ from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs import ingest
 from jobs.stages.items import Item, Source
-from jobs.stages.judge import Judged
+from jobs.stages.verdicts import Judged
 
 WORDS = [f"{first}{second}{last}" for first in "blmnrst" for second in "aeiou" for last in ("del", "gor", "min", "vax")]
 N_DOCUMENTS = 5

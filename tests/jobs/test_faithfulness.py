@@ -14,7 +14,7 @@ from actors.storage.folder import Folder
 from jobs import evaluate
 from jobs.results.gated import shortfall
 from jobs.results.write import read_results
-from jobs.stages.judged_texts import SEPARATOR, texts_of
+from jobs.stages.judge import SEPARATOR, texts_of
 from longform.judges.kind import open_groups
 from longform.judges.kinds.support import SUPPORT
 from longform.judges.matrix import JudgedText, TargetText, groups_of

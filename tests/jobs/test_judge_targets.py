@@ -13,7 +13,7 @@ from actors.storage.folder import Folder
 from jobs.calibrate import main as calibrate
 from jobs.evaluate import main as evaluate
 from jobs.ingest import ingest
-from jobs.stages.judged_texts import SummaryToJudge, judged_summary
+from jobs.stages.judge import SummaryToJudge, judged_summary
 from longform.judges.kinds.errors import ERRORS
 from longform.judges.kinds.reference import REFERENCE
 

@@ -8,7 +8,7 @@ from actors.judges.backend import judged_rows
 from actors.judges.opening import make_judge
 from actors.storage.benchmark import Benchmark, part_work_id
 from actors.storage.folder import Folder
-from jobs.stages.judged_texts import judged_summary
+from jobs.stages.judge import judged_summary
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, capabilities
 from longform.errors import UsageError
 from longform.judges.kinds.coverage import COVERAGE

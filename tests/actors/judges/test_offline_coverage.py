@@ -11,7 +11,7 @@ from actors.local_models.checkpoints import MINILM
 from actors.local_models.encoder import Encoder
 from actors.storage.benchmark import Benchmark, part_work_id
 from actors.storage.folder import Folder
-from jobs.stages.judged_texts import judged_summary
+from jobs.stages.judge import judged_summary
 from longform.errors import UsageError
 from longform.schemas import VERDICTS, conform
 from longform.settings.judges import OfflineJudgeSettings

@@ -17,7 +17,7 @@ from jobs.calibration.labelled import Labelled
 from jobs.calibration.place import LabelledPlace
 from jobs.command import DONE, FAILURES_ABOVE_THRESHOLD, USAGE
 from jobs.ingest import ingest
-from jobs.stages.judged_texts import SEPARATOR
+from jobs.stages.judge import SEPARATOR
 from longform.errors import UsageError
 from longform.judges.cards import SUPPORT_LEXICAL, describe, shipped_card
 from longform.judges.merges import (

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from jobs.command.calling import Calling
 from jobs.configs import read_experiment
 from jobs.runs.stage_order import stages_of
-from jobs.stages import judge, mean, pack, repair, repair_by_judge, rerank, retrieve, shipped, split
+from jobs.stages import judge, pack, repair, rerank, retrieve, shipped, split, verdicts
 from jobs.stages.items import Item, Source
 from jobs.stages.operators import operators_of, streams_of
 from jobs.stages.pack import Packed
@@ -30,7 +30,7 @@ from jobs.stages.stage import Site, Stage
 from jobs.stages.summarize import Summarize, Summarized
 from longform.schemas import SCHEMAS
 
-Judged = judge.Judged
+Judged = verdicts.Judged
 KEYS: dict[type[Stage[Any]], type] = {
     retrieve.Retrieve: Ranked,
     retrieve.RetrieveAsked: Ranked,
@@ -41,10 +41,10 @@ KEYS: dict[type[Stage[Any]], type] = {
     Summarize: Summarized,
     split.Split: UnitsOf,
     judge.AskJudge: Judged,
-    mean.Mean: Judged,
+    verdicts.Mean: Judged,
     repair.Repair: Twin,
     repair.CopyVerdicts: Judged,
-    repair_by_judge.RepairByJudge: Twin,
+    repair.RepairByJudge: Twin,
     Score: Scored,
     CopySummaries: Released,
     ReadLabels: Judged,

@@ -1,19 +1,83 @@
-"""Mean: `verdicts` of judges of one kind -> `verdicts` of their mean, for each summary. N:1; nobody is asked."""
+"""
+The verdicts of a run by judge and summary; and Mean: `verdicts` of judges of one kind -> `verdicts` of their mean. N:1.
+
+Nobody is asked for a mean.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
+from actors.judges.opening import kind_of
 from jobs.stages.items import WHOLE, Given, Item, Source, SourceReader
-from jobs.stages.judge import Judged, JudgeStage, columns_of
-from jobs.stages.stage import Plan, Site, Works
+from jobs.stages.stage import Plan, Site, Stage, Works
 from longform.judges.kind import Kind
 from longform.judges.means import MEAN_VERSION, mean_rows, merged_repeats
-from longform.keys import content_key
+from longform.keys import content_key, in_groups
 from longform.rows import VerdictRow
 from longform.settings.experiment import Experiment
+from longform.settings.judges import JudgeSettings
+
+_OF_ALL = (
+    "work_id", "judge", "summary_id", "target_kind", "target_id", "mode", "repeat", "answer", "probability", "failure",
+    "reply", "prompt_version", "call_id",
+)  # fmt: skip
+_OF_PAIRS = ("unit_index", "doc_position", "text_index")
+
+
+class Judged(NamedTuple):
+    """The verdicts of one judge on one summary."""
+
+    summary: str  # its work id
+    judge: str
+    query_id: str
+    # work id of the context whose documents it is judged against; None: the targets of the query
+    context: str | None = None
+    repeat: int = 0  # of the question, from 0
+
+
+def columns_of(kind: Kind, *more: str) -> Collection[str]:
+    """Return the columns of the verdicts of a kind, and *more*."""
+    return (*_OF_ALL, *(_OF_PAIRS if kind.of_documents else ("linked_unit",)), *more)
+
+
+def checks_of(plan: Plan) -> list[Item[Judged]]:
+    """Return the verdicts on documents of prompts."""
+    return [item for item in plan.of(Judged) if item.key.context is not None]
+
+
+def with_repeats(items: Iterable[Item[Judged]]) -> list[list[Item[Judged]]]:
+    """Return the verdicts of each summary and judge together: one item, or its repeats in their order."""
+    found = in_groups((item.key._replace(repeat=0), item) for item in items)
+    return [sorted(of, key=lambda item: item.key.repeat) for of in found.values()]
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeStage(Stage[Judged]):
+    """Makes the verdicts of one judge."""
+
+    table = "verdicts"
+
+    judge: str
+    settings: JudgeSettings
+
+    @property
+    def kind(self) -> Kind:
+        return kind_of(self.settings)
+
+    @property
+    def judged_by(self) -> str:
+        return self.judge
+
+    @property
+    def step(self) -> str:
+        return self.kind.step
+
+    @property
+    def name(self) -> str:
+        return f"{self.step} {self.judge}"
 
 
 @dataclass(frozen=True, kw_only=True)
