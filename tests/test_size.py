@@ -33,7 +33,7 @@ ROOMS = {
     ),
     "new since the house: stages as one stream of operators, the page on how a run ran": Room(
         7,
-        1_134,
+        1_114,
         "jobs/stages/parcels.py jobs/stages/operators.py jobs/stages/stations.py jobs/stages/on_ray.py"
         " jobs/stages/inbox.py jobs/stages/accounts.py longform/report/how_it_ran.py",
     ),
@@ -61,8 +61,8 @@ ROOMS = {
         " jobs/ledger.py jobs/command/calling.py jobs/probe.py",
     ),
     "stages, runs, evaluate, judge, replay, cluster": Room(
-        38,
-        6_214,
+        37,
+        6_122,
         "jobs/stages/* jobs/runs/* jobs/evaluat*.py jobs/judge.py jobs/replay.py jobs/aggregate.py",
     ),
     "formats, ingest": Room(37, 6_440, "longform/formats/* jobs/ingest.py jobs/files/*"),

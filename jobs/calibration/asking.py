@@ -26,8 +26,7 @@ from jobs.runs.retry import passing_failures
 from jobs.spending.call_count import CallCount, StageCalls, Unasked
 from jobs.spending.plan import opened_ledger, plan_document
 from jobs.stages.cluster import Cluster
-from jobs.stages.runner import run_stage
-from jobs.stages.stations import PlainStage, Task
+from jobs.stages.runner import PlainStage, Task, run_stage
 from longform.chat.call import ChatRequest
 from longform.judges.matrix import groups_of
 from longform.keys import in_groups

@@ -34,9 +34,9 @@ from jobs.runs.begin import versions_of
 from jobs.runs.record import RECORD_FILE, check_goes_on, read_record
 from jobs.runs.stage_order import stages_of
 from jobs.stages.items import Source, placed
-from jobs.stages.performing import awaited
 from jobs.stages.score import Score
 from jobs.stages.stage import Plan, Site, Works
+from jobs.stages.stations import awaited
 from longform.errors import LongformError, UsageError
 from longform.report.page import INDEX
 from longform.report.site import is_page
@@ -98,7 +98,7 @@ class OpenRun:
         self._experiment = configured.model_copy(update={"citations": "written"}).with_aligner()
         calling = Calling("status", ledger=ledger_beside(run.url))
         self._stages = stages_of(self._experiment, Site(run.url, self._benchmark.folder.url, 1, calling))
-        self._scoring = [(stage, stage.make_worker()) for stage in self._stages if isinstance(stage, Score)]
+        self._scoring = [(stage, stage.opened()) for stage in self._stages if isinstance(stage, Score)]
         self.wanted = wanted_pieces(Plan(self._stages, self._benchmark, limit=record["limit"]))
 
     def results(self, judged: JudgedSoFar, so_far: Mapping[str, Any], into: OwnResults) -> dict[str, Any]:

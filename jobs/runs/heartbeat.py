@@ -22,8 +22,7 @@ from actors.storage.errors import StorageError
 from actors.storage.folder import Folder
 from jobs.command import DONE, FAILED
 from jobs.command.interrupts import Interrupted, exit_code
-from jobs.stages.performing import Runnable
-from jobs.stages.stage import Plan
+from jobs.stages.stage import Plan, Stage
 from longform.errors import LongformError
 
 FOLDER = "progress"
@@ -110,7 +109,7 @@ class Heartbeat:
             self._write()
             self._thread.start()
 
-    def __call__(self, stage: Runnable, *, wanted: int, todo: int, done: int, since: float) -> None:
+    def __call__(self, stage: Stage[Any], *, wanted: int, todo: int, done: int, since: float) -> None:
         """Take how far *stage* is; costs next to nothing, the file is written by a thread of its own."""
         with self._lock:
             self._heard["now"][stage.name] = {"todo": todo, "done": done, "began_at": since}

@@ -20,8 +20,8 @@ from jobs.runs.retry import passing_failures
 from jobs.spending.assumed_texts import AssumedLine, AssumedTexts, WrittenText, marks
 from jobs.spending.call_count import CallCount, StageCalls, Unasked
 from jobs.stages.items import Given, Item, Key, RowPlace, Source, SourceReader, placed
-from jobs.stages.performing import awaited
 from jobs.stages.stage import Plan, Plans, Stage
+from jobs.stages.stations import awaited
 from longform.chat.asking import Assume, priced
 from longform.chat.call import ChatReply, ChatRequest, call_id, capabilities, failed, refusal_reason
 from longform.rows import SummaryRow, TableRow

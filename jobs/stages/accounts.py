@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol, TextIO
+from typing import Any, NamedTuple, Protocol, TextIO
 
 from actors.local_models.text_model import TEXTS_READ
 from actors.storage.errors import StorageError
@@ -16,8 +16,9 @@ from actors.storage.folder import Folder
 from actors.storage.tables import Part
 from jobs.stages.cluster import Cluster
 from jobs.stages.engines import Place
-from jobs.stages.performing import BUDGET, GONE, HOPELESS, Runnable, TaskReceipt
 from jobs.stages.progress import Line, Progress
+from jobs.stages.stage import Stage
+from jobs.stages.stations import BUDGET, GONE, HOPELESS, TaskReceipt
 from longform.errors import BudgetReachedError, LongformError, ServerGoneError
 
 RECEIPTS_A_COMMIT = 8
@@ -61,7 +62,7 @@ class Pulse(Protocol):
     Of *wanted* work ids *todo* were not there when it began, and *done* of these are.
     """
 
-    def __call__(self, stage: Runnable, *, wanted: int, todo: int, done: int, since: float) -> None: ...
+    def __call__(self, stage: Stage[Any], *, wanted: int, todo: int, done: int, since: float) -> None: ...
 
 
 class Means(NamedTuple):
@@ -79,7 +80,7 @@ class Means(NamedTuple):
 class Account:
     """The account of a stage: what it was to do, and what it did."""
 
-    stage: Runnable
+    stage: Stage[Any]
     wanted: int
     todo: int
     operator: str

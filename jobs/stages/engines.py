@@ -24,8 +24,8 @@ from jobs.stages.cluster import Cluster
 from jobs.stages.inbox import Inbox
 from jobs.stages.on_ray import Blocks, on_ray
 from jobs.stages.operators import Operator
-from jobs.stages.performing import TaskReceipt
-from jobs.stages.stations import Station, beside
+from jobs.stages.parcels import Parcel
+from jobs.stages.stations import Station, TaskReceipt, beside
 
 _MEASURED_S = 4.0  # in this process, before the rest may move to workers
 _POLL_S = 0.1
@@ -65,7 +65,7 @@ class Place:
         return spent > _MEASURED_S and self.cluster.ends_sooner(spent / done * left, cores=self.cores)
 
 
-def receipts(run: Folder, chain: Sequence[Operator[Any]], blocks: Blocks, place: Place) -> Iterator[TaskReceipt]:
+def receipts(run: Folder, chain: Sequence[Operator], blocks: Blocks, place: Place) -> Iterator[TaskReceipt]:
     """Send *blocks* through *chain* in this process, on Ray, or begin here and go on there."""
     done = 0
     on_gpus = any(one.resources.gpus > 0 for one in chain)
@@ -87,7 +87,7 @@ def receipts(run: Folder, chain: Sequence[Operator[Any]], blocks: Blocks, place:
 
 
 def _here(
-    run: Folder, chain: Sequence[Operator[Any]], blocks: Blocks, place: Place
+    run: Folder, chain: Sequence[Operator], blocks: Blocks, place: Place
 ) -> Generator[TaskReceipt | int, None, None]:
     """
     Yield receipts, and after each block how many have gone through; of blocks that wait, in the end alone.
@@ -98,7 +98,7 @@ def _here(
     alone = [one.on_cores(cores) for one in chain]
     place.cores = 1 if alone == [*chain] else cores
     with noting() as closes:
-        stations = [(one, one.open(run, place.cluster.inbox.put)) for one in alone]
+        stations = [(one, Station(run, place.cluster.inbox.put, one.stages)) for one in alone]
     place.begin()
     if not any(one.asynchronous for one in alone):
         for done, block in enumerate(blocks, start=1):
@@ -115,7 +115,7 @@ def _here(
     yield len(blocks)
 
 
-async def _travel(block: Sequence[Any], stations: Sequence[tuple[Operator[Any], Station[Any]]]) -> None:
+async def _travel(block: Sequence[Parcel], stations: Sequence[tuple[Operator, Station]]) -> None:
     """Send a block through all stations; those that compute do so beside the loop, one at a time."""
     for operator, station in stations:
         if operator.asynchronous:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # a desk's process loads nothing for it
-    from jobs.stages.performing import TaskReceipt
+    from jobs.stages.stations import TaskReceipt
 
 _REST_S = 5.0  # for the last look of a command that is stopped
 

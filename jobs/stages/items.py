@@ -7,11 +7,9 @@ ordered by the part that holds their first source, so that a worker reads few pa
 
 from __future__ import annotations
 
-from array import array
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache, partial
-from itertools import accumulate
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from itertools import chain
 from typing import Any, Generic, NamedTuple, TypeVar, overload
 
 from actors.storage.folder import Folder
@@ -21,6 +19,10 @@ from longform.rows import TableRow
 from longform.schemas import SCHEMAS
 
 Row = dict[str, Any]
+Payload = TypeVar("Payload")
+Rows = Iterable[TableRow]
+Worker = Callable[[Payload], Rows | Awaitable[Rows]]
+"""Makes rows of a stage's table of what it is given, or an awaitable of them."""
 
 WHOLE = ("*",)
 """In the place of a table's columns: all that its rows have, whichever they are."""
@@ -82,14 +84,10 @@ class Made(Sequence[Member]):
     @overload
     def __getitem__(self, place: int) -> Member: ...
     @overload
-    def __getitem__(self, place: slice) -> Made[Member]: ...
-    def __getitem__(self, place: int | slice) -> Member | Made[Member]:
+    def __getitem__(self, place: slice) -> list[Member]: ...
+    def __getitem__(self, place: int | slice) -> Member | list[Member]:
         if isinstance(place, slice):
-            start, stop, step = place.indices(len(self))
-            assert step == 1, "members keep their order"
-            firsts = accumulate((len(bases) for _, bases in self._parts), initial=0)
-            parts = zip(firsts, self._parts, strict=False)
-            return Made(*((make, bases[max(start - at, 0) : max(stop - at, 0)]) for at, (make, bases) in parts))
+            return [self[at] for at in range(len(self))[place]]
         left = range(len(self))[place]
         for make, bases in self._parts:
             if left < len(bases):
@@ -97,18 +95,15 @@ class Made(Sequence[Member]):
             left -= len(bases)
         raise AssertionError("a place of the range above is that of a base")
 
-    def __reduce__(self) -> tuple[type, tuple[list[Member]]]:
-        return list, ([*self],)
-
 
 def placed(
     run: Folder,
     stage: str,
-    items: Sequence[Item[Key]],
+    items: Iterable[Item[Key]],
     *,
     but: Collection[str] = (),
     held: Collection[Source] = (),
-) -> Sequence[Given[Key]]:
+) -> list[Given[Key]]:
     """
     Return *items* with the places of their sources, for the *stage* of that name; items of one part stand together.
 
@@ -118,37 +113,28 @@ def placed(
         UsageError: A source is not there, as after a change of configuration that means other rows.
     """
     located = cache(run.locate)
-    parts: defaultdict[str, dict[str, str]] = defaultdict(dict)  # by work ids of the plan, which are held anyhow
-    missing: defaultdict[str, set[str]] = defaultdict(set)
-    by_part: defaultdict[str, array[int]] = defaultdict(partial(array, "I"))
-    for number, item in enumerate(items):
-        if item.work_id in but:
-            continue
-        for source in item.sources:
-            if (part := located(source.table).get(source.work_id)) is not None and source not in held:
-                parts[source.table][source.work_id] = part
-            elif source not in held:
-                missing[source.table].add(source.work_id)
-        first = item.sources[0] if item.sources else None
-        by_part[parts[first.table].get(first.work_id, "") if first else ""].append(number)
-    for table, work_ids in ((table, missing[table]) for table in [*parts, *missing] if missing[table]):
-        raise lacking(run, stage, table, n=len(parts[table]) + len(work_ids), n_lacking=len(work_ids))
-    return Made((partial(_given, items, parts), sum(by_part.values(), array("I"))))
+    left = [item for item in items if item.work_id not in but]
+    read = dict.fromkeys(source for item in left for source in item.sources if source not in held)
+    parts = {one: part for one in read if (part := located(one.table).get(one.work_id)) is not None}
+    check_there(run, stage, read, parts)
+    given = (Given(one.work_id, one.key, tuple(RowPlace(*of, parts.get(of, "")) for of in one.sources)) for one in left)
+    by_part = in_groups((one.sources[0].part if one.sources else "", one) for one in given)
+    return [*chain.from_iterable(by_part.values())]
 
 
-def lacking(run: Folder, stage: str, table: str, *, n: int, n_lacking: int) -> UsageError:
-    """Return the error of a stage that reads *n* pieces of a table, of which some are not there."""
-    return UsageError(
-        f"{run.url}: {stage} reads {n} pieces of {table}, {n_lacking} are not there; do the stages before this one "
-        "first, with `longform evaluate` or `longform replay`"
-    )
+def check_there(run: Folder, stage: str, read: Iterable[Source], there: Collection[Source]) -> None:
+    """
+    Make sure that all is *there* that the *stage* of that name reads.
 
-
-def _given(items: Sequence[Item[Key]], parts: Mapping[str, Mapping[str, str]], number: int) -> Given[Key]:
-    """Return an item with the parts of its sources; rows that their reader holds are in none."""
-    item = items[number]
-    places = (RowPlace(*source, parts[source.table].get(source.work_id, "")) for source in item.sources)
-    return Given(item.work_id, item.key, tuple(places))
+    Raises:
+        UsageError: Some is not, as after a change of configuration that means other rows.
+    """
+    for table, of_table in in_groups((one.table, one) for one in read).items():
+        if n := sum(one not in there for one in of_table):
+            raise UsageError(
+                f"{run.url}: {stage} reads {len(of_table)} pieces of {table}, {n} are not there; do the stages before "
+                "this one first, with `longform evaluate` or `longform replay`"
+            )
 
 
 class SourceReader:

@@ -18,10 +18,11 @@ from actors.storage.folder import Folder
 from actors.terminal import say
 from jobs.stages.cluster import Cluster
 from jobs.stages.operators import Operator
-from jobs.stages.performing import TaskReceipt
+from jobs.stages.parcels import Parcel
+from jobs.stages.stations import Station, TaskReceipt
 
-Blocks = Sequence[Sequence[Any]]
-"""The members that come to the first operator; a block of them goes through the chain as one."""
+Blocks = Sequence[Sequence[Parcel]]
+"""The parcels that come to the first operator; a block of them goes through the chain as one."""
 
 _WAITING_CPUS = 0.1  # of an actor that waits on a network
 _POLL_S = 0.1
@@ -30,48 +31,48 @@ _POLL_S = 0.1
 class _Actor:
     """An actor of a pool: an operator at its station, behind Arrow tables."""
 
-    def __init__(self, run: Folder, operator: Operator[Any], behind: Operator[Any] | None, desk: Any) -> None:
+    def __init__(self, run: Folder, operator: Operator, behind: Operator | None, desk: Any) -> None:
         self._operator, self._behind, self._desk = operator, behind, desk
         self._last: Any = None  # receipt on its way; those before it have come when it has
         before, worker = TEXTS_READ.count, f"{this_host()}-{os.getpid()}"
         TEXTS_READ.report_to(lambda count: desk.has_read.remote(worker, count - before))
-        self._station = operator.open(run, self._tell)
+        self._station = Station(run, self._tell, operator.stages)
 
     def _tell(self, receipt: TaskReceipt) -> None:
         self._last = self._desk.put.remote(receipt)
 
-    def _passed_on(self, members: Sequence[Any]) -> pa.Table:
+    def _passed_on(self, parcels: Sequence[Parcel]) -> pa.Table:
         if self._behind is None:
-            return pa.table({"done": pa.array([len(members)])})
-        return self._behind.arrives(members)
+            return pa.table({"done": pa.array([len(parcels)])})
+        return self._behind.arrives(parcels)
 
 
 class ComputingActor(_Actor):
     """An actor whose operator computes."""
 
     def __call__(self, block: pa.Table) -> pa.Table:
-        members = self._operator.received(block)
-        self._station.compute(members)
+        parcels = self._operator.received(block)
+        self._station.compute(parcels)
         if self._last is not None:
             import ray
 
             ray.get(self._last)
-        return self._passed_on(members)
+        return self._passed_on(parcels)
 
 
 class WaitingActor(_Actor):
     """An actor whose operator waits on a network: many blocks at once on one event loop."""
 
     async def __call__(self, block: pa.Table) -> pa.Table:
-        members = self._operator.received(block)
-        await self._station.wait(members)
+        parcels = self._operator.received(block)
+        await self._station.wait(parcels)
         if self._last is not None:
             await self._last
-        return self._passed_on(members)
+        return self._passed_on(parcels)
 
 
 def on_ray(
-    run: Folder, chain: Sequence[Operator[Any]], blocks: Blocks, cluster: Cluster
+    run: Folder, chain: Sequence[Operator], blocks: Blocks, cluster: Cluster
 ) -> Generator[TaskReceipt, None, None]:
     """Yield the receipts of a chain as they come into the inbox of the cluster's command."""
     cluster.start()
@@ -88,7 +89,7 @@ def on_ray(
 
 @contextmanager
 def _stream(
-    run: Folder, chain: Sequence[Operator[Any]], blocks: Blocks, cluster: Cluster, desk: Any
+    run: Folder, chain: Sequence[Operator], blocks: Blocks, cluster: Cluster, desk: Any
 ) -> Iterator[threading.Event]:
     """Run the chain in the `with`, in a thread; the event is set at its end. What it raises is raised by the `with`."""
     executor, bundles = _begun(run, chain, blocks, cluster, desk)
@@ -113,7 +114,7 @@ def _stream(
         raise errors[0]
 
 
-def _begun(run: Folder, chain: Sequence[Operator[Any]], blocks: Blocks, cluster: Cluster, desk: Any) -> tuple[Any, Any]:
+def _begun(run: Folder, chain: Sequence[Operator], blocks: Blocks, cluster: Cluster, desk: Any) -> tuple[Any, Any]:
     """Return the executor of a chain, and what yields its last operator's blocks."""
     import ray.data
     from ray.data import DataContext
@@ -140,7 +141,7 @@ def _begun(run: Folder, chain: Sequence[Operator[Any]], blocks: Blocks, cluster:
     return executor, dataset._build_bundle_iterator(executor)  # noqa: SLF001
 
 
-def _pool(operator: Operator[Any], chain: Sequence[Operator[Any]], cluster: Cluster, *, n_blocks: int) -> Any:
+def _pool(operator: Operator, chain: Sequence[Operator], cluster: Cluster, *, n_blocks: int) -> Any:
     from ray.data import ActorPoolStrategy
 
     size = max(1, min(cluster.workers, n_blocks, cluster.n_with_gpus(operator.resources.gpus)))
@@ -153,13 +154,13 @@ def _pool(operator: Operator[Any], chain: Sequence[Operator[Any]], cluster: Clus
     return ActorPoolStrategy(min_size=least, max_size=size, max_tasks_in_flight_per_actor=2)
 
 
-def _least(operator: Operator[Any], chain: Sequence[Operator[Any]], cluster: Cluster) -> int:
+def _least(operator: Operator, chain: Sequence[Operator], cluster: Cluster) -> int:
     """Return the actors with which a pool begins: all if it waits, or holds models and has the command's Ray alone."""
     alone = sum(not one.asynchronous for one in chain) == 1 and not cluster.is_named
     return cluster.workers if operator.asynchronous or (alone and operator.holds_model) else 1
 
 
-def _wants(operator: Operator[Any], chain: Sequence[Operator[Any]], cluster: Cluster) -> dict[str, Any]:
+def _wants(operator: Operator, chain: Sequence[Operator], cluster: Cluster) -> dict[str, Any]:
     """Return what an actor of an operator asks for."""
     wants: dict[str, Any] = {"num_cpus": _cpus(operator, chain, cluster)}
     if gpus := operator.resources.gpus:
@@ -169,7 +170,7 @@ def _wants(operator: Operator[Any], chain: Sequence[Operator[Any]], cluster: Clu
     return wants
 
 
-def _cpus(operator: Operator[Any], chain: Sequence[Operator[Any]], cluster: Cluster) -> float:
+def _cpus(operator: Operator, chain: Sequence[Operator], cluster: Cluster) -> float:
     """Return the processors of an actor: its parts' wish, else what lets as many compute as there are workers."""
     if operator.resources.num_cpus is not None:
         return operator.resources.num_cpus
@@ -180,7 +181,7 @@ def _cpus(operator: Operator[Any], chain: Sequence[Operator[Any]], cluster: Clus
     return max(_WAITING_CPUS, math.floor(100 * share) / 100)
 
 
-def fits(chain: Sequence[Operator[Any]], cluster: Cluster) -> bool:
+def fits(chain: Sequence[Operator], cluster: Cluster) -> bool:
     """Return whether the least actors of a chain find room on the cluster, which runs; if not, say so: none streams."""
     import ray
 

@@ -6,30 +6,26 @@ A stream of operators is what Ray Data runs as a chain of actor pools, and this 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, Generic, Self, TypeVar
+from typing import Any
 
 import pyarrow as pa
 
-from actors.storage.folder import Folder
 from jobs.stages.items import WHOLE
-from jobs.stages.parcels import Parcel, of_arrow, to_arrow
-from jobs.stages.performing import Tell
+from jobs.stages.parcels import CARRIED, Parcel, of_arrow, to_arrow
 from jobs.stages.stage import Stage
-from jobs.stages.stations import ParcelStation, PlainStage, Station, Task, TaskStation
 from longform.schemas import SCHEMAS
 from longform.settings.strict import ResourcesSettings, together
 
-Member = TypeVar("Member")
 
+@dataclass(frozen=True)
+class Operator:
+    """The work of a pool of actors on parcels; it pickles."""
 
-class Operator(ABC, Generic[Member]):
-    """The work of a pool of actors; it pickles."""
-
-    stages: Sequence[Any]  # those that it performs, in their order
+    stages: tuple[Stage[Any], ...]  # those that it performs, in their order
+    later: tuple[Stage[Any], ...] = ()  # those of the operators behind it
 
     @property
     def name(self) -> str:
@@ -49,43 +45,19 @@ class Operator(ABC, Generic[Member]):
 
     @property
     def slots(self) -> int:
-        return int(max(stage.slots for stage in self.stages))
+        return max(stage.slots for stage in self.stages)
 
-    @abstractmethod
-    def on_cores(self, cores: int) -> Self:
+    def on_cores(self, cores: int) -> Operator:
         """Return it as it runs in a process that has so many cores."""
-
-    @abstractmethod
-    def open(self, run: Folder, tell: Tell) -> Station[Member]:
-        """Make the workers of its stages; *tell* takes each receipt."""
-
-    @abstractmethod
-    def arrives(self, members: Sequence[Member]) -> pa.Table:
-        """Return what comes to it as Ray Data carries it."""
-
-    @abstractmethod
-    def received(self, block: pa.Table) -> list[Member]:
-        """Return what came, from its Arrow form."""
-
-
-@dataclass(frozen=True)
-class OfParcels(Operator[Parcel]):
-    """Stages of a run, on parcels; *later* ones stand in operators behind it."""
-
-    stages: tuple[Stage[Any], ...]
-    later: tuple[Stage[Any], ...] = ()
-
-    def on_cores(self, cores: int) -> OfParcels:
         return replace(self, stages=tuple(stage.on_cores(cores) for stage in self.stages))
 
-    def open(self, run: Folder, tell: Tell) -> Station[Parcel]:
-        return ParcelStation(run, tell, self.stages)
-
-    def arrives(self, members: Sequence[Parcel]) -> pa.Table:
+    def arrives(self, parcels: Sequence[Parcel]) -> pa.Table:
+        """Return what comes to it as Ray Data carries it."""
         ahead = (*self.stages, *self.later)
-        return to_arrow(members, ahead, _columns_read(ahead))
+        return to_arrow(parcels, ahead, _columns_read(ahead))
 
     def received(self, block: pa.Table) -> list[Parcel]:
+        """Return what came, from its Arrow form."""
         return of_arrow(block, (*self.stages, *self.later))
 
 
@@ -94,32 +66,9 @@ def _columns_read(stages: Sequence[Stage[Any]]) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for stage in stages:
         for table, names in stage.reads.items():
-            if table in _MADE:
+            if table in CARRIED:
                 found.setdefault(table, set()).update(SCHEMAS[table].names if names == WHOLE else names)
     return found
-
-
-_MADE = ("rankings", "contexts", "summaries", "units", "verdicts")
-"""The tables of a run that its stages read."""
-
-
-@dataclass(frozen=True)
-class OfTasks(Operator[Task]):
-    """A stage outside the plan of a run, on tasks."""
-
-    stages: tuple[PlainStage]
-
-    def on_cores(self, _cores: int) -> OfTasks:
-        return self  # its worker has one thread
-
-    def open(self, run: Folder, tell: Tell) -> Station[Task]:
-        return TaskStation(run, tell, self.stages)
-
-    def arrives(self, members: Sequence[Task]) -> pa.Table:
-        return pa.Table.from_pylist([{"work_ids": [*one.work_ids], **one.payload} for one in members])
-
-    def received(self, block: pa.Table) -> list[Task]:
-        return [Task(work_ids=tuple(row.pop("work_ids")), payload=row) for row in block.to_pylist()]
 
 
 # ---------------------------------------------------------------- of which stages
@@ -142,7 +91,7 @@ def streams_of(stages: Sequence[Stage[Any]], *, apart: bool = False) -> list[lis
     return found
 
 
-def operators_of(stages: Sequence[Stage[Any]]) -> list[OfParcels]:
+def operators_of(stages: Sequence[Stage[Any]]) -> list[Operator]:
     """
     Return the operators of a stream: consecutive stages that need the same of a worker.
 
@@ -156,7 +105,7 @@ def operators_of(stages: Sequence[Stage[Any]]) -> list[OfParcels]:
         else:
             groups.append([stage])
     behind = [tuple(chain.from_iterable(groups[place:])) for place in range(1, len(groups) + 1)]
-    return [OfParcels(tuple(group), later) for group, later in zip(groups, behind, strict=True)]
+    return [Operator(tuple(group), later) for group, later in zip(groups, behind, strict=True)]
 
 
 def _join(group: Sequence[Stage[Any]], stage: Stage[Any]) -> bool:

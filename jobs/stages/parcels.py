@@ -21,6 +21,9 @@ from jobs.stages.stage import Plan, Stage
 from longform.rows import TableRow
 from longform.schemas import SCHEMAS
 
+CARRIED = ("rankings", "contexts", "summaries", "units", "verdicts")
+"""The tables of a run whose rows stages read, and parcels carry."""
+
 _TEXT = pa.string()
 _SOURCE = {"table": _TEXT, "work_id": _TEXT}
 _WANTED = pa.struct(

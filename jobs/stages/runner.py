@@ -8,20 +8,23 @@ come. Work ids that a commit already holds are not done again, and a worker's er
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, ClassVar
 
 from actors.storage.folder import Folder
 from jobs.stages.accounts import Account, Accounts, Means, StageReport
 from jobs.stages.cluster import Cluster
 from jobs.stages.engines import Place, receipts
-from jobs.stages.items import lacking
+from jobs.stages.items import Given, Item, Source, SourceReader, Worker, check_there
 from jobs.stages.on_ray import Blocks, fits
-from jobs.stages.operators import OfParcels, OfTasks, Operator, operators_of
+from jobs.stages.operators import Operator, operators_of
 from jobs.stages.parcels import Parcel, parcels_of, queries_of
-from jobs.stages.stage import Plan, Stage
-from jobs.stages.stations import PlainStage, Task
+from jobs.stages.stage import Plan, Stage, Works
 from longform.keys import in_groups
+from longform.schemas import SCHEMAS
+from longform.settings.strict import ResourcesSettings
 
 _BLOCKS_A_WORKER = 8
 _MOST_A_BLOCK = 8  # what a process that dies has to do again
@@ -29,6 +32,56 @@ _MOST_TOGETHER = 64  # queries whose calls about one document go out together
 
 
 # ---------------------------------------------------------------- one stage outside a plan
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """One call of a worker outside the plan of a run: *payload* in, rows of `work_ids` out. The payload is small."""
+
+    work_ids: tuple[str, ...]
+    payload: Mapping[str, Any]  # of JSON values
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlainStage(Stage[Any]):
+    """
+    A stage outside the plan of a run; it takes payloads, and reads nothing of the run by itself.
+
+    The first item of a task has its payload for a key; the others have none.
+    """
+
+    reads: ClassVar = {}
+
+    run: str = ""  # none
+    name: str = ""
+    table: str = ""
+    make_worker: Callable[[], Worker[Any]] = field(compare=False)  # on the worker's process
+    unit: str = "rows"  # what progress counts, in the plural; one for each work id
+    step: str = ""  # of a run: none
+    holds_model: bool = False
+    asynchronous: bool = False
+    slots: int = 32
+    resources: ResourcesSettings | None = None
+
+    @property
+    def columns(self) -> Collection[str]:
+        return tuple(SCHEMAS[self.table].names)
+
+    def items(self, _plan: Plan) -> list[Item[Any]]:
+        return []
+
+    def parcel(self, task: Task) -> Parcel:
+        """Return a task as a stream carries it."""
+        first, *others = task.work_ids
+        return Parcel("", {self.name: [Item(first, task.payload), *(Item(one, None) for one in others)]}, {})
+
+    def groups(self, given: Sequence[Given[Any]]) -> Iterable[Sequence[Given[Any]]]:
+        firsts = [place for place, one in enumerate(given) if one.key is not None]
+        return [given[first:end] for first, end in pairwise([*firsts, len(given)])]
+
+    def worker(self, _reader: SourceReader) -> Works[Any]:
+        work = self.make_worker()
+        return lambda given: work(given[0].key)
 
 
 def run_stage(
@@ -50,9 +103,10 @@ def run_stage(
     """
     means = Means(cluster, **given)
     size = 1 if stage.holds_model else a_block(len(tasks), workers=cluster.workers)
-    blocks = [tasks[at : at + size] for at in range(0, len(tasks), size)]
+    parcels = [stage.parcel(task) for task in tasks]
+    blocks = [parcels[at : at + size] for at in range(0, len(parcels), size)]
     account = Account(stage, wanted, sum(len(task.work_ids) for task in tasks), stage.name)
-    return _carried(run, [OfTasks((stage,))], blocks, [account], means)[0]
+    return _carried(run, [Operator((stage,))], blocks, [account], means)[0]
 
 
 def a_block(n: int, *, workers: int, most: int = _MOST_A_BLOCK) -> int:
@@ -82,7 +136,7 @@ def run_stages(run: Folder, plan: Plan, stages: Sequence[Stage[Any]], means: Mea
     until = plan.stages[: plan.stages.index(stages[-1]) + 1]
     located = {table: run.locate(table) for table in dict.fromkeys(stage.table for stage in until)}
     parcels = parcels_of(stages, plan, located, queries_of(plan.items(one) for one in until))
-    check_sources(run, stages, parcels, located)
+    check_sources(run, stages, parcels)
     accounts = [
         Account(one, len(plan.items(one)), sum(len(of.wanted.get(one.name, ())) for of in parcels), operator.name)
         for operator in chain
@@ -97,7 +151,7 @@ def run_stages(run: Folder, plan: Plan, stages: Sequence[Stage[Any]], means: Mea
 
 
 def blocks_of(
-    parcels: Sequence[Parcel], chain: Sequence[OfParcels], plan: Plan, *, workers: int
+    parcels: Sequence[Parcel], chain: Sequence[Operator], plan: Plan, *, workers: int
 ) -> list[Sequence[Parcel]]:
     """
     Return what goes through a chain together.
@@ -115,30 +169,25 @@ def blocks_of(
     return [beside[at : at + size] for at in range(0, len(beside), size)]
 
 
-def check_sources(
-    run: Folder, stages: Sequence[Stage[Any]], parcels: Sequence[Parcel], located: Mapping[str, Mapping[str, str]]
-) -> None:
+def check_sources(run: Folder, stages: Sequence[Stage[Any]], parcels: Sequence[Parcel]) -> None:
     """
     Make sure that all is there that *stages* make nothing of themselves.
 
     Raises:
         UsageError: Some is not, as after a change of configuration that means other rows.
     """
-    made = {item.work_id for parcel in parcels for of in parcel.wanted.values() for item in of}
-    for stage in stages:
-        read = {source for parcel in parcels for item in parcel.wanted.get(stage.name, ()) for source in item.sources}
-        absent = [one for one in read if one.work_id not in made and one.work_id not in located[one.table]]
-        if absent:
-            table = absent[0].table
-            n, n_lacking = (sum(one.table == table for one in some) for some in (read, absent))
-            raise lacking(run, stage.name, table, n=n, n_lacking=n_lacking)
+    wanted = [(stage, [one for parcel in parcels for one in parcel.wanted.get(stage.name, ())]) for stage in stages]
+    made = {Source(stage.table, item.work_id) for stage, items in wanted for item in items}
+    there = made.union(*(parcel.parts for parcel in parcels))
+    for stage, items in wanted:
+        check_there(run, stage.name, dict.fromkeys(source for item in items for source in item.sources), there)
 
 
 # ---------------------------------------------------------------- inside
 
 
 def _carried(
-    run: Folder, chain: Sequence[Operator[Any]], blocks: Blocks, accounts: Sequence[Account], means: Means
+    run: Folder, chain: Sequence[Operator], blocks: Blocks, accounts: Sequence[Account], means: Means
 ) -> list[StageReport]:
     place = Place(means.cluster, means.here)
     kept = Accounts(run, accounts, means, place, len(blocks))

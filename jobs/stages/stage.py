@@ -20,8 +20,7 @@ from actors.local_models.vector_table import VectorsPlace, use_vectors
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.command.calling import Calling, open_rows
-from jobs.stages.items import Given, Item, Key, Made, Source, SourceReader, placed
-from jobs.stages.performing import Worker
+from jobs.stages.items import Given, Item, Key, Made, Source, SourceReader, Worker, placed
 from longform.chat.asking import Asks
 from longform.chat.call import ChatRequest
 from longform.rows import TableRow
@@ -53,14 +52,22 @@ class Site(NamedTuple):
 class Stage(ABC, Generic[Key]):
     """One stage of a run."""
 
-    table: ClassVar[str]  # the one that it writes
-    unit: ClassVar[str] = "summaries"  # its items in the plural, as progress counts them
     writes_summaries: ClassVar[bool] = False  # that are judged; twins are not, whose originals are
 
     run: str  # URL of the run's folder
     prompts: str | None = None  # a folder whose files replace the project's own of the same name; None: there is none
     vectors: VectorsPlace | None = None  # where vectors of texts are kept; None: they are not
     context: CallContext | None = None  # on whose behalf models are called; None: it calls none
+
+    @property
+    @abstractmethod
+    def table(self) -> str:
+        """The table that it writes."""
+
+    @property
+    def unit(self) -> str:
+        """Its items in the plural, as progress counts them."""
+        return "summaries"
 
     @property
     @abstractmethod
@@ -153,7 +160,7 @@ class Stage(ABC, Generic[Key]):
     def worker(self, reader: SourceReader) -> Works[Key]:
         """Return what maps the items of a task to rows, whose sources *reader* reads; what it loads, it loads here."""
 
-    def make_worker(self, held: Mapping[Source, Sequence[TableRow]] | None = None) -> Works[Key]:
+    def opened(self, held: Mapping[Source, Sequence[TableRow]] | None = None) -> Works[Key]:
         """
         Return the worker that reads the run; the encoders of its process keep vectors from now on.
 

@@ -1,31 +1,59 @@
-"""Operators at work: what an actor, or this process, does with that which comes to it."""
+"""
+Stations: what an actor, or this process, does with the parcels that come to it.
+
+Each task of a stage makes rows, which are written as a part of the stage's table, and a receipt for them. An error
+costs its task only. It comes back in the receipt with what it means for the others.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 import time
-from abc import ABC, abstractmethod
+import traceback
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, groupby
-from typing import Any, Generic, TypeVar
+from typing import Any, TypedDict
 
 import pyarrow as pa
 
+from actors.ledger.entry import this_host
+from actors.local_models.vector_table import save_vectors
+from actors.secret_values import redacted
+from actors.storage.errors import StorageError
 from actors.storage.folder import Folder
-from jobs.stages.items import Source
-from jobs.stages.parcels import Parcel
-from jobs.stages.performing import Runnable, Tell, Worker, awaited, failed, hopeless, written
+from jobs.stages.items import Rows, Source, Worker
+from jobs.stages.parcels import CARRIED, Parcel
 from jobs.stages.stage import Stage
+from longform.errors import BudgetReachedError, LongformError, ServerGoneError
 from longform.keys import in_groups
 from longform.rows import TableRow
-from longform.settings.strict import ResourcesSettings
+from longform.schemas import SCHEMAS, conform
 
-Member = TypeVar("Member")
+# What the error of one task means: all is spent; its server is gone; no task will make anything; its own fault.
+BUDGET, GONE, HOPELESS, FAULT = "budget", "gone", "hopeless", "fault"
+
+
+class TaskReceipt(TypedDict):
+    """A task's part of the table, or its error."""
+
+    stage: str
+    path: str
+    rows: int
+    work_ids: Sequence[str]
+    error: str  # what it means for other tasks; empty: there is none
+    words: str  # its message or traceback
+    began: float  # seconds since 1970, by the clock of its worker
+    ended: float
+    worker: str  # host and process
+
+
+Tell = Callable[[TaskReceipt], None]
+"""Takes each receipt as soon as its part is written."""
 
 _ONE_COMPUTES = threading.Lock()
 """The turn of threads beside a loop: models that a process holds once are asked by one of them at a time."""
@@ -51,167 +79,165 @@ async def beside(work: Callable[[], object]) -> None:
         raise errors[0]
 
 
-class Station(ABC, Generic[Member]):
-    """An operator at work: its workers are made once. One that cannot be made is told, and nothing more is done."""
+class Station:
+    """Stages at work on parcels: their workers are made once. One that cannot be made is told, and nothing is done."""
 
-    def __init__(self, run: Folder, tell: Tell, stages: Sequence[Runnable]) -> None:
+    def __init__(self, run: Folder, tell: Tell, stages: Sequence[Stage[Any]]) -> None:
         self._run, self._tell = run, tell
+        self._held: dict[Source, Sequence[TableRow]] = {}  # rows of the parcels that are here
         self._semaphores: dict[str, asyncio.Semaphore] = {}
-        self._workers: list[tuple[Any, Worker[Any]]] = []
-        self._fault: tuple[Runnable, Exception] | None = None
+        self._workers: list[tuple[Stage[Any], Worker[Any]]] = []
+        self._fault: tuple[Stage[Any], Exception] | None = None
         for stage in stages:
             try:
-                self._workers.append((stage, self._worker(stage)))
+                self._workers.append((stage, stage.opened(self._held)))
             except Exception as error:  # noqa: BLE001  # Ray would end the job with a traceback of its own
                 self._fault = stage, error
                 break
 
-    @abstractmethod
-    def _worker(self, stage: Any) -> Worker[Any]:
-        """Make the worker of a stage."""
+    def compute(self, parcels: Sequence[Parcel]) -> None:
+        """Perform all stages on *parcels*, in this thread."""
+        deque(self.steps(parcels), 0)  # to the end
 
-    @abstractmethod
-    def _tasks(self, stage: Any, members: Sequence[Member]) -> Iterator[tuple[list[str], Any]]:
-        """Give the work ids and the payload of each task of a stage."""
+    def steps(self, parcels: Sequence[Parcel]) -> Iterator[None]:
+        """Perform all stages on *parcels*, a task a step."""
+        with self._holding(parcels):
+            for stage, worker in self._open():
+                yield from self._steps(stage, worker, parcels)
 
-    def _keep(self, stage: Any, members: Sequence[Member], work_ids: Sequence[str], rows: pa.Table) -> None:
-        """Hold what was made."""
-
-    def compute(self, members: Sequence[Member]) -> None:
-        """Perform all stages on *members*, in this thread."""
-        deque(self.steps(members), 0)  # to the end
-
-    def steps(self, members: Sequence[Member]) -> Iterator[None]:
-        """Perform all stages on *members*, a task a step."""
-        for stage, worker in self._open():
-            yield from self._steps(stage, worker, members)
-
-    def _steps(self, stage: Any, worker: Worker[Any], members: Sequence[Member]) -> Iterator[None]:
-        for work_ids, payload in self._tasks(stage, members):
+    def _steps(self, stage: Stage[Any], worker: Worker[Any], parcels: Sequence[Parcel]) -> Iterator[None]:
+        for work_ids, given in _tasks(stage, parcels):
             began = time.time()
             try:
-                receipt, rows = written(self._run, stage, work_ids, awaited(worker(payload)), began)
-                self._keep(stage, members, work_ids, rows)
+                receipt, rows = written(self._run, stage, work_ids, awaited(worker(given)), began)
+                self._keep(stage, parcels, work_ids, rows)
             except Exception as error:  # noqa: BLE001  # it costs its task only
                 receipt = failed(stage, work_ids, error, began)
             self._tell(receipt)
             yield
 
-    async def wait(self, members: Sequence[Member]) -> None:
-        """Perform all stages on *members*; those of one step that wait on a network do so at once."""
-        for (waits, _), alike in groupby(self._open(), key=lambda one: (one[0].asynchronous, one[0].step)):
-            if waits:
-                tasks = [(*one, *task) for one in alike for task in self._tasks(one[0], members)]
-                await asyncio.gather(*(self._ask(members, *task) for task in tasks))
-            else:
-                for stage, worker in alike:
-                    await beside(partial(deque, self._steps(stage, worker, members), 0))
+    async def wait(self, parcels: Sequence[Parcel]) -> None:
+        """Perform all stages on *parcels*; those of one step that wait on a network do so at once."""
+        with self._holding(parcels):
+            for (waits, _), alike in groupby(self._open(), key=lambda one: (one[0].asynchronous, one[0].step)):
+                if waits:
+                    tasks = [(*one, *task) for one in alike for task in _tasks(one[0], parcels)]
+                    await asyncio.gather(*(self._ask(parcels, *task) for task in tasks))
+                else:
+                    for stage, worker in alike:
+                        await beside(partial(deque, self._steps(stage, worker, parcels), 0))
 
     async def _ask(
-        self, members: Sequence[Member], stage: Any, worker: Worker[Any], work_ids: list[str], payload: Any
+        self, parcels: Sequence[Parcel], stage: Stage[Any], worker: Worker[Any], work_ids: list[str], given: Any
     ) -> None:
         began = time.time()
         try:
             async with self._slots(stage):
-                began, rows = time.time(), worker(payload)
+                began, rows = time.time(), worker(given)
                 assert isinstance(rows, Awaitable), f"{stage.name} is marked asynchronous"
                 made = await rows
             receipt, table = written(self._run, stage, work_ids, made, began)
-            self._keep(stage, members, work_ids, table)
+            self._keep(stage, parcels, work_ids, table)
         except Exception as error:  # noqa: BLE001  # as above
             receipt = failed(stage, work_ids, error, began)
         self._tell(receipt)
 
-    def _open(self) -> list[tuple[Any, Worker[Any]]]:
+    def _open(self) -> list[tuple[Stage[Any], Worker[Any]]]:
         if self._fault is not None:
             self._tell(hopeless(*self._fault))
             return []
         return self._workers
 
-    def _slots(self, stage: Any) -> asyncio.Semaphore:
+    def _slots(self, stage: Stage[Any]) -> asyncio.Semaphore:
         """Return what bounds the tasks of a stage that are open at once."""
         return self._semaphores.setdefault(stage.name, asyncio.Semaphore(stage.slots))
 
-
-# ---------------------------------------------------------------- on queries of a run
-
-
-class ParcelStation(Station[Parcel]):
-    """Stages of a run, at work on queries."""
-
-    def __init__(self, run: Folder, tell: Tell, stages: Sequence[Stage[Any]]) -> None:
-        self._held: MutableMapping[Source, Sequence[TableRow]] = {}  # of the parcels that are here
-        super().__init__(run, tell, stages)
-
-    def _worker(self, stage: Stage[Any]) -> Worker[Any]:
-        return stage.make_worker(self._held)
-
-    def _tasks(self, stage: Stage[Any], members: Sequence[Parcel]) -> Iterator[tuple[list[str], Any]]:
-        given = [one for parcel in members for one in parcel.given(stage.name)]
-        for group in stage.groups(given):
-            yield [one.work_id for one in group], [*group]
-
-    def _keep(self, stage: Stage[Any], members: Sequence[Parcel], work_ids: Sequence[str], rows: pa.Table) -> None:
+    def _keep(self, stage: Stage[Any], parcels: Sequence[Parcel], work_ids: Sequence[str], rows: pa.Table) -> None:
+        """Hold what was made, if stages read such rows."""
+        if stage.table not in CARRIED:
+            return
         made, mine = in_groups((row["work_id"], row) for row in rows.to_pylist()), set(work_ids)
-        for parcel in members:
+        for parcel in parcels:
             for item in parcel.wanted.get(stage.name, []):
                 if item.work_id in mine:
                     source = Source(stage.table, item.work_id)
                     parcel.made[source] = self._held[source] = made.get(item.work_id, [])
 
-    def steps(self, members: Sequence[Parcel]) -> Iterator[None]:
-        with self._holding(members):
-            yield from super().steps(members)
-
-    async def wait(self, members: Sequence[Parcel]) -> None:
-        with self._holding(members):
-            await super().wait(members)
-
     @contextmanager
-    def _holding(self, members: Sequence[Parcel]) -> Iterator[None]:
-        """Let readers find the rows of *members*, in the `with`."""
-        for parcel in members:
+    def _holding(self, parcels: Sequence[Parcel]) -> Iterator[None]:
+        """Let readers find the rows of *parcels*, in the `with`."""
+        for parcel in parcels:
             self._held.update(parcel.made)
         try:
             yield
         finally:
-            for source in chain.from_iterable(parcel.made for parcel in members):
+            for source in chain.from_iterable(parcel.made for parcel in parcels):
                 self._held.pop(source, None)
 
 
-# ---------------------------------------------------------------- outside the plan of a run
+def _tasks(stage: Stage[Any], parcels: Sequence[Parcel]) -> Iterator[tuple[list[str], Any]]:
+    """Give the work ids of each task of a stage, and what its worker is given."""
+    for group in stage.groups([one for parcel in parcels for one in parcel.given(stage.name)]):
+        yield [one.work_id for one in group], [*group]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Task:
-    """One call of a worker outside the plan of a run: *payload* in, rows of `work_ids` out. The payload is small."""
-
-    work_ids: tuple[str, ...]
-    payload: Mapping[str, Any]  # what Arrow types: numbers, texts, lists and structures of them
+# ---------------------------------------------------------------- what a task made, or why it made nothing
 
 
-@dataclass(frozen=True, kw_only=True)
-class PlainStage:
-    """A stage outside the plan of a run."""
-
-    name: str
-    table: str
-    make_worker: Callable[[], Worker[Any]] = field(compare=False)  # on the worker's process
-    columns: Sequence[str] | None = None
-    unit: str = "rows"  # what progress counts, in the plural; one for each work id
-    step: str = ""  # of a run: none
-    holds_model: bool = False
-    asynchronous: bool = False
-    slots: int = 32
-    resources: ResourcesSettings | None = None
+def written(
+    run: Folder, stage: Stage[Any], work_ids: Sequence[str], rows: Rows, began: float
+) -> tuple[TaskReceipt, pa.Table]:
+    """Write the rows of a task as one part; return its receipt, and the rows as the table has them."""
+    made = conform(_known(stage, rows), SCHEMAS[stage.table])
+    part = run.write_part(stage.table, made, work_ids=work_ids)
+    save_vectors()
+    return _receipt(stage, work_ids, began) | {"path": part.path, "rows": part.rows}, made
 
 
-class TaskStation(Station[Task]):
-    """A stage outside the plan of a run, at work."""
+def failed(stage: Stage[Any], work_ids: Sequence[str], error: Exception, began: float) -> TaskReceipt:
+    """Say why a task made nothing, and by the kind of its error what that means for the others."""
+    return _receipt(stage, work_ids, began) | {"error": _kind(error), "words": redacted(_words(error))}
 
-    def _worker(self, stage: PlainStage) -> Worker[Any]:
-        return stage.make_worker()
 
-    def _tasks(self, _stage: PlainStage, members: Sequence[Task]) -> Iterator[tuple[list[str], Any]]:
-        for one in members:
-            yield [*one.work_ids], one.payload
+def hopeless(stage: Stage[Any], error: Exception) -> TaskReceipt:
+    """Say why a stage's worker could not be made."""
+    return failed(stage, [], error, time.time()) | {"error": HOPELESS}
+
+
+def _receipt(stage: Stage[Any], work_ids: Sequence[str], began: float) -> TaskReceipt:
+    worker = f"{this_host().partition(' ')[0]}/{os.getpid()}"
+    return {
+        "stage": stage.name, "path": "", "rows": 0, "work_ids": list(work_ids), "error": "", "words": "",
+        "began": began, "ended": time.time(), "worker": worker,
+    }  # fmt: skip
+
+
+def awaited(rows: Rows | Awaitable[Rows]) -> Rows:
+    """Return the rows of a worker that waits, or of one that computes."""
+    return asyncio.run(_of(rows)) if isinstance(rows, Awaitable) else rows
+
+
+async def _of(rows: Awaitable[Rows]) -> Rows:
+    return await rows
+
+
+def _known(stage: Stage[Any], rows: Rows) -> Iterator[TableRow]:
+    """Give *rows*, which have no columns but those that later stages were told of."""
+    known = frozenset(stage.columns)
+    for row in rows:
+        if unknown := {name for name, value in row.items() if name not in known and value is not None}:
+            raise ValueError(f"{stage.name} writes {sorted(unknown)}, which are not among its columns {sorted(known)}")
+        yield row
+
+
+def _kind(error: Exception) -> str:
+    if isinstance(error, ServerGoneError):
+        return GONE
+    if isinstance(error, BudgetReachedError):
+        return BUDGET
+    return HOPELESS if isinstance(error, StorageError) and error.lasts else FAULT
+
+
+def _words(error: Exception) -> str:
+    """Return a sentence if the error is meant for users, else its traceback."""
+    return str(error) if isinstance(error, LongformError) else "".join(traceback.format_exception(error))

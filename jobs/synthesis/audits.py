@@ -17,8 +17,7 @@ from pydantic import JsonValue
 from actors.storage.benchmark import ACCOUNT, AUDIT, TABLES, Benchmark
 from actors.storage.folder import Folder
 from jobs.stages.cluster import Cluster
-from jobs.stages.runner import run_stage
-from jobs.stages.stations import PlainStage, Task
+from jobs.stages.runner import PlainStage, Task, run_stage
 from longform.formats.summhay_export import topic_file
 from longform.keys import content_key
 from longform.rows import AuditRow

@@ -28,8 +28,7 @@ from jobs.configs import read_yaml, validated
 from jobs.files.write_benchmark import Manifest, same_or_refuse, write_benchmark
 from jobs.stages.accounts import Note, StageReport
 from jobs.stages.cluster import Cluster
-from jobs.stages.runner import run_stage
-from jobs.stages.stations import PlainStage, Task
+from jobs.stages.runner import PlainStage, Task, run_stage
 from jobs.synthesis.audits import FACTS, export_summhay, write_audit, write_facts, write_tables
 from longform.errors import UsageError
 from longform.formats.rows import HaystackRows

@@ -24,8 +24,7 @@ from jobs.configs import is_file, read_yaml, validated
 from jobs.files.write_benchmark import Manifest, same_or_refuse, write_benchmark
 from jobs.stages.cluster import Cluster
 from jobs.stages.items import RowPlace, SourceReader
-from jobs.stages.runner import run_stage
-from jobs.stages.stations import PlainStage, Task
+from jobs.stages.runner import PlainStage, Task, run_stage
 from longform import __version__
 from longform.errors import UsageError
 from longform.keys import in_groups

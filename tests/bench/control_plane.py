@@ -31,9 +31,9 @@ from actors.ledger.keeper import Budget, LedgerKeeper, this_process
 from actors.storage.folder import Folder
 from jobs.stages.accounts import RECEIPTS_A_COMMIT
 from jobs.stages.cluster import Cluster
-from jobs.stages.performing import TaskReceipt, Worker
-from jobs.stages.runner import run_stage
-from jobs.stages.stations import PlainStage, Task
+from jobs.stages.items import Worker
+from jobs.stages.runner import PlainStage, Task, run_stage
+from jobs.stages.stations import TaskReceipt
 from longform.chat.call import ChatReply, Usage
 from longform.chat.ledger_rows import Intent, Receipt
 from longform.chat.server_standing import Server

@@ -18,10 +18,9 @@ from typing import Any
 from actors.storage.folder import Folder
 from jobs.evaluations.replay import Replay, ReplaySettings
 from jobs.stages.cluster import Cluster
-from jobs.stages.performing import Worker
-from jobs.stages.runner import run_stage
+from jobs.stages.items import Worker
+from jobs.stages.runner import PlainStage, Task, run_stage
 from jobs.stages.stage import Stage
-from jobs.stages.stations import PlainStage, Task
 from tests.bench.inputs import make_benchmark, make_small_benchmark
 from tests.bench.measure import Figure, Pairs, seconds
 
@@ -43,7 +42,7 @@ class PlainReplay(Replay):
     def _do(self, stages: Sequence[Stage[Any]]) -> None:
         for stage in stages:
             started = time.monotonic()
-            worker, tasks = stage.make_worker(), stage.tasks(self.run, self.plan.items(stage))
+            worker, tasks = stage.opened(), stage.tasks(self.run, self.plan.items(stage))
             parts = [
                 self.run.write_part(stage.table, worker(given), work_ids=[one.work_id for one in given])
                 for given in tasks

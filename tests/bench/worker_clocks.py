@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from jobs.stages.cluster import Cluster
-from jobs.stages.items import Given
-from jobs.stages.performing import Worker
-from jobs.stages.runner import run_stage
+from jobs.stages.items import Given, Worker
+from jobs.stages.runner import PlainStage, Task, run_stage
 from jobs.stages.stage import Stage
-from jobs.stages.stations import PlainStage, Task
 
 
 def seconds_of(
@@ -28,7 +26,7 @@ def seconds_of(
     told = PlainStage(
         name=stage.name,
         table=stage.table,
-        make_worker=timed(stage.make_worker, given, str(clocks), workers, asynchronous=stage.asynchronous),
+        make_worker=timed(stage.opened, given, str(clocks), workers, asynchronous=stage.asynchronous),
         holds_model=True,
         asynchronous=stage.asynchronous,
         slots=stage.slots,

@@ -20,10 +20,9 @@ from jobs.configs import read_experiment
 from jobs.results.write import read_results
 from jobs.runs.stage_order import stages_of
 from jobs.stages.cluster import Cluster
-from jobs.stages.performing import Worker
-from jobs.stages.runner import run_stage
+from jobs.stages.items import Worker
+from jobs.stages.runner import PlainStage, Task, run_stage
 from jobs.stages.stage import Site
-from jobs.stages.stations import PlainStage, Task
 from longform.rehearsal.settings import FakeSettings
 from longform.settings.experiment import Experiment
 from tests.actors.local_models.tiny_checkpoints import save_bert
@@ -56,7 +55,7 @@ def do_check(*, address: str | None, workers: int, url: str, bench_url: str, mod
     (stage,) = (one for one in stages_of(experiment, site) if one.judged_by == "checker")
     given = stage.tasks(run, made.items)
     tasks = [Task(work_ids=tuple(one.work_id for one in of), payload={"place": n}) for n, of in enumerate(given)]
-    made_by = noting(stage.make_worker, given, None if seen is None else str(seen))
+    made_by = noting(stage.opened, given, None if seen is None else str(seen))
     ran = PlainStage(name=stage.name, table=stage.table, make_worker=made_by, holds_model=True)
     with Cluster(address=address, workers=workers) as cluster:
         report = run_stage(run, ran, len(made.items), tasks, cluster=cluster)

@@ -13,8 +13,7 @@ from pydantic import ValidationError
 from actors.storage.folder import Folder
 from jobs.evaluate import main
 from jobs.stages.cluster import Cluster
-from jobs.stages.runner import run_stage
-from jobs.stages.stations import PlainStage, Task
+from jobs.stages.runner import PlainStage, Task, run_stage
 from longform.errors import UsageError
 from longform.settings.chat import ChatSettings
 from longform.settings.judges import CheckpointJudgeSettings

@@ -14,9 +14,9 @@ from actors.storage.folder import Folder
 from jobs.command.calling import Calling
 from jobs.command.parser import STEPS
 from jobs.runs.stage_order import check_order, stages_of
-from jobs.stages.items import Item, Row, SourceReader
-from jobs.stages.performing import Worker, written
+from jobs.stages.items import Item, Row, SourceReader, Worker
 from jobs.stages.stage import Plan, Site, Stage
+from jobs.stages.stations import written
 from longform.settings.experiment import Experiment
 
 CHAT = {"provider": "scripted", "model": "scripted", "script": "obedient"}

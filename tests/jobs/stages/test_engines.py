@@ -29,12 +29,12 @@ from jobs.stages import engines
 from jobs.stages.accounts import Means, StageError, StageReport
 from jobs.stages.cluster import Cluster
 from jobs.stages.engines import Blocks, Place, receipts
-from jobs.stages.items import Given, Item, Row, Source, SourceReader
-from jobs.stages.operators import OfTasks, Operator
-from jobs.stages.performing import TaskReceipt, Worker
-from jobs.stages.runner import run_stage, run_stages
+from jobs.stages.items import Given, Item, Row, Source, SourceReader, Worker
+from jobs.stages.operators import Operator
+from jobs.stages.parcels import Parcel
+from jobs.stages.runner import PlainStage, Task, run_stage, run_stages
 from jobs.stages.stage import Plan, Stage, Works
-from jobs.stages.stations import PlainStage, Task
+from jobs.stages.stations import TaskReceipt
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, Message, Usage
 from longform.errors import UsageError
 from longform.quota.leases import Lease, LeaseAsk, QuotaLimits
@@ -98,21 +98,26 @@ def test_a_worker_that_cannot_be_made_ends_the_stage(tmp_path: Path) -> None:
         run_stage(Folder(str(tmp_path)), stage, N_TASKS, tasks(), cluster=HERE, log=io.StringIO())
 
 
-class Taken(list[list[Task]]):
+class Taken(list[list[Parcel]]):
     """Blocks of a task each, with the number of those that somebody has taken."""
 
     n = 0
 
-    def __iter__(self) -> Iterator[list[Task]]:
+    def __iter__(self) -> Iterator[list[Parcel]]:
         for one in super().__iter__():
             self.n += 1
             yield one
 
 
+def parcels(n: int) -> list[Parcel]:
+    """The tasks as they are carried."""
+    return [PlainStage(name="s", make_worker=computes).parcel(task) for task in tasks(n)]
+
+
 def stream(run: Path, make_worker: Any, blocks: Blocks, *, slots: int) -> Iterator[TaskReceipt]:
     """Do the tasks of a stage that waits, in this process."""
     stage = PlainStage(name="s", table="audits", make_worker=make_worker, asynchronous=True, slots=slots)
-    return receipts(Folder(str(run)), [OfTasks((stage,))], blocks, Place(HERE, here=True))
+    return receipts(Folder(str(run)), [Operator((stage,))], blocks, Place(HERE, here=True))
 
 
 def test_no_more_are_open_than_slots_and_all_that_is_open_ends(tmp_path: Path) -> None:
@@ -138,7 +143,7 @@ def test_no_more_are_open_than_slots_and_all_that_is_open_ends(tmp_path: Path) -
         close_later(close)
         return perform
 
-    blocks = Taken([task] for task in tasks(20))
+    blocks = Taken([one] for one in parcels(20))
     with closing(stream(tmp_path, make_worker, blocks, slots=3)) as begun:  # type: ignore[type-var]  # a generator
         assert sorted(one["work_ids"][0] for one in islice(begun, 5)) == ["w0", "w2", "w3", "w5", "w6"]
 
@@ -164,7 +169,7 @@ def test_closing_ends_though_a_future_is_never_set(tmp_path: Path, monkeypatch: 
         close_later(waits_for_ever)
         return answers()
 
-    assert [one["work_ids"] for one in stream(tmp_path, make_worker, [tasks(1)], slots=1)] == [["w0"]]
+    assert [one["work_ids"] for one in stream(tmp_path, make_worker, [parcels(1)], slots=1)] == [["w0"]]
     assert closed_too == ["the other"]
 
 
@@ -218,7 +223,7 @@ def test_calls_that_are_interrupted_at_any_line_are_closed(moment: int, tmp_path
     sys.settrace(trace)
     try:
         with pytest.raises(Interrupted), Interruptible("x"):
-            list(stream(tmp_path, make_worker, [[task] for task in tasks(6)], slots=6))
+            list(stream(tmp_path, make_worker, [[one] for one in parcels(6)], slots=6))
     finally:
         sys.settrace(None)
 
@@ -268,9 +273,7 @@ def test_a_stage_goes_to_ray_when_it_is_done_sooner_there(
 
         return work
 
-    def elsewhere(
-        run: Folder, chain: Sequence[Operator[Any]], blocks: Blocks, cluster: Cluster
-    ) -> Iterator[TaskReceipt]:
+    def elsewhere(run: Folder, chain: Sequence[Operator], blocks: Blocks, cluster: Cluster) -> Iterator[TaskReceipt]:
         given.append(len(blocks))
         return receipts(run, chain, blocks, Place(cluster, here=True))
 
@@ -385,9 +388,7 @@ def test_operators_that_find_no_room_together_run_one_after_the_other(
 ) -> None:
     sent: list[list[str]] = []
 
-    def elsewhere(
-        run: Folder, chain: Sequence[Operator[Any]], blocks: Blocks, cluster: Cluster
-    ) -> Iterator[TaskReceipt]:
+    def elsewhere(run: Folder, chain: Sequence[Operator], blocks: Blocks, cluster: Cluster) -> Iterator[TaskReceipt]:
         sent.append([one.name for one in chain])
         return receipts(run, chain, blocks, Place(cluster, here=True))
 

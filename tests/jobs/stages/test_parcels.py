@@ -23,6 +23,7 @@ from jobs.stages.parcels import Parcel, of_arrow, to_arrow
 from jobs.stages.released import CopySummaries, ReadLabels, Released
 from jobs.stages.repair import Twin
 from jobs.stages.retrieve import Ranked
+from jobs.stages.runner import PlainStage
 from jobs.stages.score import Score, Scored
 from jobs.stages.shipped import Shown
 from jobs.stages.split import UnitsOf
@@ -48,6 +49,7 @@ KEYS: dict[type[Stage[Any]], type] = {
     Score: Scored,
     CopySummaries: Released,
     ReadLabels: Judged,
+    PlainStage: dict[str, str],
 }
 MADE = ("rankings", "contexts", "summaries", "units", "verdicts")
 TEXT = st.text(max_size=6)

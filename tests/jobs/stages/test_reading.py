@@ -18,12 +18,11 @@ from jobs.stages.accounts import StageError
 from jobs.stages.cluster import Cluster
 from jobs.stages.engines import Place
 from jobs.stages.inbox import Desk
-from jobs.stages.items import Row
+from jobs.stages.items import Row, Worker
 from jobs.stages.on_ray import ComputingActor
-from jobs.stages.operators import OfTasks
-from jobs.stages.performing import TaskReceipt, Worker
-from jobs.stages.runner import run_stage
-from jobs.stages.stations import PlainStage, Task
+from jobs.stages.operators import Operator
+from jobs.stages.runner import PlainStage, Task, run_stage
+from jobs.stages.stations import TaskReceipt
 
 READS = 1234
 
@@ -95,10 +94,10 @@ def test_a_worker_tells_the_desk_what_it_has_read_of_this_stage(tmp_path: Path) 
     told = []
     try:
         for texts in (5, 7):
-            desk, operator = Desk(), OfTasks((of_audits(reading),))
+            desk, operator = Desk(), Operator((of_audits(reading),))
             methods = {name: SimpleNamespace(remote=getattr(desk, name)) for name in ("put", "has_read")}
             actor = ComputingActor(Folder(str(tmp_path)), operator, None, SimpleNamespace(**methods))
-            actor(operator.arrives([task(texts)]))
+            actor(operator.arrives([of_audits(reading).parcel(task(texts))]))
             told.append(desk.look(0))
     finally:
         TEXTS_READ.report_to(lambda _: None)

@@ -11,10 +11,8 @@ import pytest
 from actors.storage.folder import Folder
 from jobs.stages import accounts
 from jobs.stages.cluster import Cluster
-from jobs.stages.items import Row
-from jobs.stages.performing import Worker
-from jobs.stages.runner import run_stage
-from jobs.stages.stations import PlainStage, Task
+from jobs.stages.items import Row, Worker
+from jobs.stages.runner import PlainStage, Task, run_stage
 
 
 def test_slow_tasks_are_committed_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,10 +12,8 @@ import pytest
 from actors.storage.folder import Folder
 from jobs.stages.accounts import StageError
 from jobs.stages.cluster import Cluster
-from jobs.stages.items import Row
-from jobs.stages.performing import Worker
-from jobs.stages.runner import a_block, run_stage
-from jobs.stages.stations import PlainStage, Task
+from jobs.stages.items import Row, Worker
+from jobs.stages.runner import PlainStage, Task, a_block, run_stage
 
 N_TASKS = 20
 FAILS = 4

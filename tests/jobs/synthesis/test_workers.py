@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,8 +13,8 @@ from jobs.stages import runner as stages
 from jobs.stages.cluster import Cluster
 from jobs.stages.engines import Blocks, Place, receipts
 from jobs.stages.operators import Operator
-from jobs.stages.performing import TaskReceipt
 from jobs.stages.runner import a_block
+from jobs.stages.stations import TaskReceipt
 from jobs.synthesis.haystacks import make_benchmark, read_config, synthesize
 from jobs.synthesis.model_synthesis import read_config as read_models_config
 from longform.errors import UsageError
@@ -50,7 +49,7 @@ class Elsewhere(Cluster):
         """There is nothing to start."""
 
 
-def last_first(run: Folder, chain: Sequence[Operator[Any]], blocks: Blocks, place: Place) -> Iterator[TaskReceipt]:
+def last_first(run: Folder, chain: Sequence[Operator], blocks: Blocks, place: Place) -> Iterator[TaskReceipt]:
     return receipts(run, chain, blocks[::-1], Place(place.cluster, here=True))
 
 
@@ -75,7 +74,7 @@ def test_a_command_that_died_goes_on_with_the_haystacks_that_are_left(
     config, cluster = read_config("prose", [*TWO_TOPICS, "prose=null"]), Elsewhere(address=None, workers=2)
     done: list[str] = []
 
-    def counted(run: Folder, chain: Sequence[Operator[Any]], blocks: Blocks, place: Place) -> Iterator[TaskReceipt]:
+    def counted(run: Folder, chain: Sequence[Operator], blocks: Blocks, place: Place) -> Iterator[TaskReceipt]:
         for receipt in last_first(run, chain, blocks, place):
             done.append(receipt["stage"])
             yield receipt
