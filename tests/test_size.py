@@ -33,7 +33,7 @@ ROOMS = {
     ),
     "new since the house: stages as one stream of operators, the page on how a run ran": Room(
         7,
-        1_114,
+        1_116,
         "jobs/stages/parcels.py jobs/stages/operators.py jobs/stages/stations.py jobs/stages/on_ray.py"
         " jobs/stages/inbox.py jobs/stages/accounts.py longform/report/how_it_ran.py",
     ),
@@ -62,7 +62,7 @@ ROOMS = {
     ),
     "stages, runs, evaluate, judge, replay, cluster": Room(
         37,
-        6_122,
+        6_113,
         "jobs/stages/* jobs/runs/* jobs/evaluat*.py jobs/judge.py jobs/replay.py jobs/aggregate.py",
     ),
     "formats, ingest": Room(37, 6_440, "longform/formats/* jobs/ingest.py jobs/files/*"),

@@ -31,7 +31,7 @@ from jobs.spending.plan import Scale, keep_plan, spending_plan
 from jobs.spending.prepay import prepay_stage
 from jobs.stages.accounts import Means, StageReport
 from jobs.stages.cluster import Cluster
-from jobs.stages.items import Given
+from jobs.stages.items import Item
 from jobs.stages.operators import streams_of
 from jobs.stages.runner import run_stages
 from jobs.stages.stage import Stage
@@ -157,7 +157,7 @@ class Evaluation:
             if asking:
                 self.calling.check_servers()
 
-    def _tasks(self, stage: Stage[Any]) -> Sequence[Sequence[Given[Any]]]:
+    def _tasks(self, stage: Stage[Any]) -> Sequence[Sequence[Item[Any]]]:
         return stage.tasks(self.run, self.plan.items(stage))
 
     def _calls_here(self) -> bool:

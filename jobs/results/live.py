@@ -33,7 +33,7 @@ from jobs.results.write import MARKDOWN, REPORT, read_results, remove_pages, ret
 from jobs.runs.begin import versions_of
 from jobs.runs.record import RECORD_FILE, check_goes_on, read_record
 from jobs.runs.stage_order import stages_of
-from jobs.stages.items import Source, placed
+from jobs.stages.items import Source, ready
 from jobs.stages.score import Score
 from jobs.stages.stage import Plan, Site, Works
 from jobs.stages.stations import awaited
@@ -87,10 +87,10 @@ class OpenRun:
         UsageError: It is no run of `evaluate`, or something that its configuration names is not found from here.
     """
 
-    def __init__(self, run: Folder, record: Mapping[str, Any]) -> None:
+    def __init__(self, run: Folder, record: Mapping[str, Any], into: OwnResults) -> None:
         if record["verb"] != "evaluate":
             raise UsageError(f"expected a run of longform evaluate, found one of longform {record['verb']}")
-        self.run, self.record = run, record
+        self.run, self.record, self.into = run, record, into
         configured = validated(Experiment, record["config"], (), where=run.url)
         check_goes_on(run, configured, limit=record["limit"], prompts=versions_of(configured))
         self._benchmark = Benchmark(record["benchmark"]["url"])
@@ -98,25 +98,27 @@ class OpenRun:
         self._experiment = configured.model_copy(update={"citations": "written"}).with_aligner()
         calling = Calling("status", ledger=ledger_beside(run.url))
         self._stages = stages_of(self._experiment, Site(run.url, self._benchmark.folder.url, 1, calling))
-        self._scoring = [(stage, stage.opened()) for stage in self._stages if isinstance(stage, Score)]
+        self._scoring = [
+            (stage, stage.opened(locate=into.locate)) for stage in self._stages if isinstance(stage, Score)
+        ]
         self.wanted = wanted_pieces(Plan(self._stages, self._benchmark, limit=record["limit"]))
 
-    def results(self, judged: JudgedSoFar, so_far: Mapping[str, Any], into: OwnResults) -> dict[str, Any]:
+    def results(self, judged: JudgedSoFar, so_far: Mapping[str, Any]) -> dict[str, Any]:
         """
-        Return the results of what is *judged* by the tables that a folder holds, written *into* it with their pages.
+        Return the results of what is *judged* by the tables that its folder holds, written into it with their pages.
 
         Scores that it has are not made again; *so_far* is the share of the run that these are, as pages state it.
         """
         stages = [one for one in self._stages if one.judged_by not in judged.waiting]
         plan = Plan(stages, self._benchmark, limit=self.record["limit"], only=judged.query_ids)
         for stage, worker in self._scoring:
-            _score(stage, worker, plan, into)
+            _score(stage, worker, plan, self.into)
         record = dict(self.record)
         told = told_of(self.run, self._benchmark, record, self._experiment, plan, stages=self._stages)
         told.more["so_far"] = dict(so_far)
         if self._repairs:
             told.more["unscored"].append(_REPAIR_LATER)
-        return made_results(into, self._benchmark, record, self._experiment, plan, told=told)
+        return made_results(self.into, self._benchmark, record, self._experiment, plan, told=told)
 
 
 def wanted_pieces(plan: Plan) -> RunRows:
@@ -159,7 +161,7 @@ def judged_so_far(wanted: RunRows, tables: Mapping[str, Snapshot]) -> JudgedSoFa
 def _score(stage: Score, worker: Works[Any], plan: Plan, into: OwnResults) -> None:
     """Score what is not scored yet."""
     there = into.locate(stage.table)
-    given = placed(into, stage.name, plan.items(stage), but=there)
+    given = ready(into, stage.name, plan.items(stage), but=there)
     for group in stage.groups(given):
         part = into.write_part(stage.table, awaited(worker(group)), work_ids=[one.work_id for one in group])
         into.commit(stage.table, [part])
@@ -214,7 +216,7 @@ class LiveReport(AbstractContextManager["LiveReport"]):
         """Write the pages if more is judged; return why there are none of what is judged, None if there are."""
         record = read_record(self._run)
         if self._opened is None or any(record[key] != self._opened.record[key] for key in ("config", "limit")):
-            self._opened, self._shown = OpenRun(self._run, record), _NOTHING
+            self._opened, self._shown = OpenRun(self._run, record, self._own), _NOTHING
         self._opened.record = record
         judged = judged_so_far(self._opened.wanted, self._own.hold())
         if judged.query_ids and judged != self._shown:
@@ -230,7 +232,7 @@ class LiveReport(AbstractContextManager["LiveReport"]):
             "as_of": f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC",
             "goes_on": True,
         }
-        opened.results(judged, so_far, self._own)
+        opened.results(judged, so_far)
         self._publish(so_far)
 
     def _publish(self, so_far: Status) -> None:

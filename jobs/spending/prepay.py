@@ -21,13 +21,13 @@ from actors.chat.provider_batches import ProviderBatches
 from actors.ledger.keeper import open_keeper
 from actors.ledger.ledger import Ledger
 from jobs.spending.call_count import CallCount, Unasked
-from jobs.stages.items import Given
+from jobs.stages.items import Item
 from jobs.stages.stage import Stage
 from longform.chat.asking import unanswered
 from longform.chat.call import ChatRequest
 from longform.settings.chat import ChatSettings
 
-Tasks = Sequence[Sequence[Given[Any]]]
+Tasks = Sequence[Sequence[Item[Any]]]
 
 
 def prepay_stage(

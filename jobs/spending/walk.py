@@ -19,7 +19,7 @@ from actors.storage.folder import Folder
 from jobs.runs.retry import passing_failures
 from jobs.spending.assumed_texts import AssumedLine, AssumedTexts, WrittenText, marks
 from jobs.spending.call_count import CallCount, StageCalls, Unasked
-from jobs.stages.items import Given, Item, Key, RowPlace, Source, SourceReader, placed
+from jobs.stages.items import Item, Key, Source, SourceReader, ready
 from jobs.stages.stage import Plan, Plans, Stage
 from jobs.stages.stations import awaited
 from longform.chat.asking import Assume, priced
@@ -65,10 +65,10 @@ class _Walk:
         made = there.keys() - again
         return [item for item in items if item.work_id not in made or any(one in self._held for one in item.sources)]
 
-    def _given(self, stage: Stage[Key], items: Sequence[Item[Key]]) -> Sequence[Given[Key]]:
-        return placed(self._run, stage.name, items, held=self._held.keys())
+    def _given(self, stage: Stage[Key], items: Sequence[Item[Key]]) -> Sequence[Item[Key]]:
+        return ready(self._run, stage.name, items, held=self._held.keys())
 
-    def _keep(self, stage: Stage[Key], given: Sequence[Given[Key]], rows: Iterable[TableRow]) -> None:
+    def _keep(self, stage: Stage[Key], given: Sequence[Item[Key]], rows: Iterable[TableRow]) -> None:
         """Hold the rows that calls are made from."""
         held = {one.work_id: self._held.setdefault(Source(stage.table, one.work_id), []) for one in given}
         for row in rows:
@@ -100,12 +100,12 @@ class _Walk:
             self._carry_out(stage, calls, plans, one, assume)
         return replace(calls, n_paid=len(self._count.paid(calls)))
 
-    def _is_paid(self, stage: Stage[Key], calls: StageCalls, plans: Plans[Key], one: Given[Key]) -> bool:
+    def _is_paid(self, stage: Stage[Key], calls: StageCalls, plans: Plans[Key], one: Item[Key]) -> bool:
         """Carry out the plans of an item that asks for a text; return False if the ledger lacks a reply."""
         return stage.n_lines(one.key) > 0 and self._count.reads and self._carry_out(stage, calls, plans, one, None)
 
     def _carry_out(
-        self, stage: Stage[Key], calls: StageCalls, plans: Plans[Key], one: Given[Key], assume: Assume | None
+        self, stage: Stage[Key], calls: StageCalls, plans: Plans[Key], one: Item[Key], assume: Assume | None
     ) -> bool:
         """Add the calls of an item's plans, and hold its rows; return False if a reply is not there, nor assumed."""
         requests: list[ChatRequest] = []
@@ -126,7 +126,7 @@ class _Walk:
 
     def _held_texts(self, stage: Stage[Key], work_id: str) -> list[SummaryRow]:
         reader = SourceReader(self._run, {stage.table: _TEXT}, self._held)
-        return reader.rows(RowPlace(stage.table, work_id, ""), SummaryRow)
+        return reader.rows(Source(stage.table, work_id), SummaryRow)
 
     def _add(self, calls: StageCalls, request: ChatRequest) -> str | None:
         """Add a call; its tokens are an interval if assumed texts are in it."""

@@ -31,6 +31,9 @@ Key = TypeVar("Key")
 Read = TypeVar("Read")
 Member = TypeVar("Member")
 
+Locate = Callable[[str], Mapping[str, str]]
+"""Table -> the parts of its rows, by work id."""
+
 _PARTS_HELD = 4
 
 
@@ -47,22 +50,6 @@ class Item(NamedTuple, Generic[Key]):
     work_id: str
     key: Key  # what the rows are about, by the names of a configuration; it pickles, and is small
     sources: tuple[Source, ...] = ()  # what they are made from, in the order that the stage's worker expects
-
-
-class RowPlace(NamedTuple):
-    """The place of a source's rows."""
-
-    table: str
-    work_id: str
-    part: str
-
-
-class Given(NamedTuple, Generic[Key]):
-    """An item as a worker gets it."""
-
-    work_id: str
-    key: Key
-    sources: tuple[RowPlace, ...]
 
 
 class Made(Sequence[Member]):
@@ -96,18 +83,18 @@ class Made(Sequence[Member]):
         raise AssertionError("a place of the range above is that of a base")
 
 
-def placed(
+def ready(
     run: Folder,
     stage: str,
     items: Iterable[Item[Key]],
     *,
     but: Collection[str] = (),
     held: Collection[Source] = (),
-) -> list[Given[Key]]:
+) -> list[Item[Key]]:
     """
-    Return *items* with the places of their sources, for the *stage* of that name; items of one part stand together.
+    Return *items* whose sources the *stage* of that name can read; those of one part stand together.
 
-    Items whose work ids are among *but* are left out. Sources that are *held* by the reader of the rows have no part.
+    Items whose work ids are among *but* are left out. Sources that are *held* by the reader of the rows need no part.
 
     Raises:
         UsageError: A source is not there, as after a change of configuration that means other rows.
@@ -117,8 +104,7 @@ def placed(
     read = dict.fromkeys(source for item in left for source in item.sources if source not in held)
     parts = {one: part for one in read if (part := located(one.table).get(one.work_id)) is not None}
     check_there(run, stage, read, parts)
-    given = (Given(one.work_id, one.key, tuple(RowPlace(*of, parts.get(of, "")) for of in one.sources)) for one in left)
-    by_part = in_groups((one.sources[0].part if one.sources else "", one) for one in given)
+    by_part = in_groups((parts.get(item.sources[0], "") if item.sources else "", item) for item in left)
     return [*chain.from_iterable(by_part.values())]
 
 
@@ -139,32 +125,37 @@ def check_there(run: Folder, stage: str, read: Iterable[Source], there: Collecti
 
 class SourceReader:
     """
-    Rows of sources by their places; the last few parts of each table are held.
+    Rows of sources; the last few parts of each table are held.
 
     *reads* maps a table to the columns that its rows have, or to `WHOLE`. *held* rows stand in place of the run's, by
-    their sources.
+    their sources. *locate* gives the parts of a table by work id; None: those that the run has when it is first asked.
     """
 
     def __init__(
-        self, run: Folder, reads: Mapping[str, Iterable[str]], held: Mapping[Source, Sequence[TableRow]] | None = None
+        self,
+        run: Folder,
+        reads: Mapping[str, Iterable[str]],
+        held: Mapping[Source, Sequence[TableRow]] | None = None,
+        locate: Locate | None = None,
     ) -> None:
-        self._folder, self._instead = run, {} if held is None else held
+        self._folder, self._instead, self._located = run, {} if held is None else held, locate or cache(run.locate)
         self._columns = {
             table: SCHEMAS[table].names if columns is WHOLE else [*dict.fromkeys(["work_id", *columns])]
             for table, columns in reads.items()
         }
         self._held = {table: lru_cache(maxsize=_PARTS_HELD)(self._read) for table in reads}
 
-    def rows(self, place: RowPlace, _of: type[Read]) -> list[Read]:
+    def rows(self, source: Source, _of: type[Read]) -> list[Read]:
         """Return the rows of a source in their order, as the type of its table's rows; none if it made none."""
-        found: list[Any] | None = self._instead_of(Source(place.table, place.work_id))
+        table, work_id = source
+        found: list[Any] | None = self._instead_of(source)
         if found is None:
-            found = self._held[place.table](place.table, place.part).get(place.work_id, [])
+            found = self._held[table](table, self._located(table)[work_id]).get(work_id, [])
         return found
 
-    def row(self, place: RowPlace, of: type[Read]) -> Read:
+    def row(self, source: Source, of: type[Read]) -> Read:
         """Return the only row of a source."""
-        (row,) = self.rows(place, of)
+        (row,) = self.rows(source, of)
         return row
 
     def _instead_of(self, source: Source) -> list[Any] | None:

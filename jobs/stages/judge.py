@@ -19,7 +19,7 @@ from actors.chat.opening import Asking
 from actors.judges.backend import Remembering, judged_rows, rounds_of
 from actors.judges.opening import Judge, make_judge
 from actors.storage.benchmark import Benchmark
-from jobs.stages.items import Given, Item, Source, SourceReader
+from jobs.stages.items import Item, Source, SourceReader
 from jobs.stages.split import UnitsOf
 from jobs.stages.stage import OfQuery, Plan, Plans, Site, Works
 from jobs.stages.verdicts import Judged, JudgeStage, columns_of
@@ -48,7 +48,7 @@ _READ = {
 }
 _IN_PROMPT = ("context_id", "order", "doc_ids", "doc_chars")
 
-Texts = Callable[[Given[Judged]], JudgedText]
+Texts = Callable[[Item[Judged]], JudgedText]
 """Reads what an item is about."""
 
 
@@ -117,7 +117,7 @@ class AskJudge(JudgeStage):
         key = Judged(summary.work_id, self.judge, summary.key.query_id, context, repeat)
         return Item(work_id, key, (Source("units", units.work_id), *shown, Source("summaries", summary.work_id)))
 
-    def groups(self, given: Sequence[Given[Judged]]) -> Iterable[Sequence[Given[Judged]]]:
+    def groups(self, given: Sequence[Item[Judged]]) -> Iterable[Sequence[Item[Judged]]]:
         """
         Give the items of each task; of documents the summaries of one query one after the other.
 
@@ -137,7 +137,7 @@ class AskJudge(JudgeStage):
         judge, texts = self.made(), self._texts(reader)
         asked = judge.asking(asking)
 
-        def plan(given: Sequence[Given[Judged]]) -> Asks[list[VerdictRow]]:
+        def plan(given: Sequence[Item[Judged]]) -> Asks[list[VerdictRow]]:
             rounds = rounds_of(judge, [texts(one) for one in given])
             try:
                 groups = next(rounds)
@@ -156,7 +156,7 @@ class AskJudge(JudgeStage):
         if self.kind.of_documents and not self.asynchronous:
             backend = Remembering(self.kind, backend)
 
-        async def work(given: Sequence[Given[Judged]]) -> list[VerdictRow]:
+        async def work(given: Sequence[Item[Judged]]) -> list[VerdictRow]:
             return await judged_rows(judge, backend, [texts(one) for one in given])
 
         return work
@@ -168,7 +168,7 @@ class AskJudge(JudgeStage):
         def haystack(haystack_id: str) -> CheckedHaystack:
             return CheckedHaystack(benchmark.documents(haystack_id))
 
-        def text(given: Given[Judged]) -> JudgedText:
+        def text(given: Item[Judged]) -> JudgedText:
             lines_at, *context_at, summary_at = given.sources
             (summary,) = (row for row in reader.rows(summary_at, SummaryRow) if row["step"] is None)
             rows = [] if summary["failure"] else reader.rows(lines_at, UnitRow)

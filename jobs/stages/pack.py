@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 from actors.python_class import actor_of
 from actors.retrieval.importance import Importance
 from actors.storage.benchmark import Benchmark
-from jobs.stages.items import Given, Item, Source, SourceReader
+from jobs.stages.items import Item, Source, SourceReader
 from jobs.stages.retrieve import Ranked
 from jobs.stages.stage import Plan, Site, Stage, Works
 from longform.axes import SystemAxes
@@ -109,7 +109,7 @@ class Pack(Stage[Packed]):
         def tokens(haystack_id: str) -> Sequence[int]:
             return counter.counts([document.text for document in benchmark.documents(haystack_id)])
 
-        def packed(given: Sequence[Given[Packed]]) -> list[ContextRow]:
+        def packed(given: Sequence[Item[Packed]]) -> list[ContextRow]:
             return [context(one.work_id, one.key, reader.rows(one.sources[0], RankingRow)) for one in given]
 
         def context(work_id: str, how: Packed, rows: Sequence[RankingRow]) -> ContextRow:

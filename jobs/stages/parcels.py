@@ -16,7 +16,7 @@ from typing import Any, get_args
 import pyarrow as pa
 from pydantic import TypeAdapter
 
-from jobs.stages.items import Given, Item, RowPlace, Source
+from jobs.stages.items import Item, Source
 from jobs.stages.stage import Plan, Stage
 from longform.rows import TableRow
 from longform.schemas import SCHEMAS
@@ -41,13 +41,10 @@ class Parcel:
     parts: dict[Source, str]  # the place of rows that stand in the run
     made: dict[Source, list[TableRow]] = field(default_factory=dict)  # in this stream
 
-    def given(self, stage: str) -> list[Given[Any]]:
-        """Return the items of a stage whose sources are there, each with their places; made ones have no part."""
-        return [
-            Given(item.work_id, item.key, tuple(RowPlace(*one, self.parts.get(one, "")) for one in item.sources))
-            for item in self.wanted.get(stage, [])
-            if all(one in self.parts or one in self.made for one in item.sources)
-        ]
+    def given(self, stage: str) -> list[Item[Any]]:
+        """Return the items of a stage whose sources are there."""
+        items = self.wanted.get(stage, [])
+        return [item for item in items if all(one in self.parts or one in self.made for one in item.sources)]
 
 
 def parcels_of(

@@ -10,7 +10,7 @@ from sys import intern
 from typing import Any, ClassVar, NamedTuple
 
 from actors.storage.benchmark import Benchmark
-from jobs.stages.items import Given, Item, Key, SourceReader
+from jobs.stages.items import Item, Key, SourceReader
 from jobs.stages.split import UnitsOf
 from jobs.stages.stage import Plan, Stage, Works
 from jobs.stages.verdicts import Judged
@@ -164,7 +164,7 @@ class CopySummaries(_FromBenchmark[Released]):
         benchmark = Benchmark(self.bench)
         rows = self.shipped_rows(benchmark)
 
-        def copy(given: Sequence[Given[Released]]) -> list[TableRow]:
+        def copy(given: Sequence[Item[Released]]) -> list[TableRow]:
             return [
                 {**row, "work_id": one.work_id, "dataset": benchmark.queries[one.key.query_id].dataset}
                 for one in given
@@ -211,7 +211,7 @@ class ReadLabels(_FromBenchmark[Judged]):
         benchmark = Benchmark(self.bench)
         labels = self.shipped_rows(benchmark)
 
-        def verdicts(given: Sequence[Given[Judged]]) -> list[TableRow]:
+        def verdicts(given: Sequence[Item[Judged]]) -> list[TableRow]:
             return [
                 {**_without_annotator(verdict), "work_id": one.work_id, "judge": one.key.judge}
                 for one in given

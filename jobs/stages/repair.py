@@ -17,7 +17,7 @@ from typing import Any, ClassVar, NamedTuple
 from actors.judges.opening import make_judge
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
-from jobs.stages.items import WHOLE, Given, Item, Source, SourceReader, placed
+from jobs.stages.items import WHOLE, Item, Source, SourceReader
 from jobs.stages.split import Split
 from jobs.stages.stage import Plan, Site, Stage, Works
 from jobs.stages.verdicts import Judged, checks_of, with_repeats
@@ -107,7 +107,7 @@ class Repair(_Repairs):
             documents = benchmark.documents(haystack_id)
             return SupportIndex([document.text for document in documents]), [document.number for document in documents]
 
-        def twins(given: Sequence[Given[Twin]]) -> list[SummaryRow]:
+        def twins(given: Sequence[Item[Twin]]) -> list[SummaryRow]:
             originals = [
                 with_lines(summary, self.units) | {"work_id": one.work_id}
                 for one in given
@@ -157,7 +157,7 @@ class RepairByJudge(_Repairs):
     def worker(self, reader: SourceReader) -> Works[Twin]:
         benchmark = Benchmark(self.bench)
 
-        def twins(given: Sequence[Given[Twin]]) -> Iterator[SummaryRow]:
+        def twins(given: Sequence[Item[Twin]]) -> Iterator[SummaryRow]:
             for one in given:
                 summary, cited = self._cited(reader, benchmark, one)
                 text = None if cited is None else cited.text
@@ -166,7 +166,7 @@ class RepairByJudge(_Repairs):
         return twins
 
     def _cited(
-        self, reader: SourceReader, benchmark: Benchmark, one: Given[Twin]
+        self, reader: SourceReader, benchmark: Benchmark, one: Item[Twin]
     ) -> tuple[SummaryRow, JudgedText | None]:
         """Return a summary, and its text as the verdicts let it cite; None: it has none."""
         original, *repeats = one.sources
@@ -178,11 +178,11 @@ class RepairByJudge(_Repairs):
 
     def driver(self, run: Folder, plan: Plan) -> TwinDriver:
         """Describe the judge for the report, with the number of bullets by the origin of their citations."""
-        reader, given = (
-            self.reader(),
-            sorted(placed(run, self.name, plan.items(self)), key=lambda one: one.sources[1].part),
-        )
-        found = (self._cited(reader, plan.benchmark, one)[1] for one in given)  # in the order of their verdicts
+        reader, parts = self.reader(), run.locate("verdicts")
+        twins = sorted(
+            plan.items(self), key=lambda one: parts[one.sources[1].work_id]
+        )  # so that each part is read once
+        found = (self._cited(reader, plan.benchmark, one)[1] for one in twins)
         hows = (how for text in found if text is not None for how in text.hows)
         return {"by": self.judge, "label": twin_label(self.judge), "bullets": counts(hows)}
 
@@ -229,7 +229,7 @@ class CopyVerdicts(Stage[Judged]):
         ]
 
     def worker(self, reader: SourceReader) -> Works[Judged]:
-        def copies(given: Sequence[Given[Judged]]) -> list[VerdictRow]:
+        def copies(given: Sequence[Item[Judged]]) -> list[VerdictRow]:
             return [
                 verdict | {"work_id": one.work_id, "summary_id": twin_id(verdict["summary_id"], self.by)}
                 for one in given

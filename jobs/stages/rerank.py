@@ -14,7 +14,7 @@ from actors.chat.opening import Asking
 from actors.python_class import actor_of
 from actors.retrieval.reranker import Means, Ranking, Reranked, Reranker
 from actors.storage.benchmark import Benchmark
-from jobs.stages.items import WHOLE, Given, Item, Source, SourceReader
+from jobs.stages.items import WHOLE, Item, Source, SourceReader
 from jobs.stages.retrieve import Ranked
 from jobs.stages.stage import Plan, Plans, Site, Stage, Works
 from longform.chat.asking import Asks
@@ -91,7 +91,7 @@ class Rerank(Stage[Ranked]):
     def plans(self, asking: Asking, reader: SourceReader) -> Plans[Ranked]:
         reranker, rankings = self._reranker(asking), self._rankings(reader)
 
-        def plan(given: Sequence[Given[Ranked]]) -> Asks[list[RankingRow]]:
+        def plan(given: Sequence[Item[Ranked]]) -> Asks[list[RankingRow]]:
             before = [rankings(one) for one in given]
             orders = yield from reranker.plan([ranking for ranking, _ in before])
             return self._after(given, before, orders)
@@ -101,7 +101,7 @@ class Rerank(Stage[Ranked]):
     def worker(self, reader: SourceReader) -> Works[Ranked]:
         reranker, rankings = self._reranker(self.asking()), self._rankings(reader)
 
-        async def rerank(given: Sequence[Given[Ranked]]) -> list[RankingRow]:
+        async def rerank(given: Sequence[Item[Ranked]]) -> list[RankingRow]:
             before = [rankings(one) for one in given]
             orders = await reranker.orders([ranking for ranking, _ in before])
             return self._after(given, before, orders)
@@ -111,11 +111,11 @@ class Rerank(Stage[Ranked]):
     def _reranker(self, asking: Asking | None) -> Reranker[RerankerSettings]:
         return actor_of(self.settings, Reranker)(self.settings, Means(self.threads, asking))
 
-    def _rankings(self, reader: SourceReader) -> Callable[[Given[Ranked]], Before]:
+    def _rankings(self, reader: SourceReader) -> Callable[[Item[Ranked]], Before]:
         """Return what reads a ranking as it was, as a reranker takes it and as its rows."""
         benchmark = Benchmark(self.bench)
 
-        def read(one: Given[Ranked]) -> Before:
+        def read(one: Item[Ranked]) -> Before:
             there = (row for row in reader.rows(one.sources[0], RankingRow) if row["doc_id"] != NOT_RANKED)
             rows = sorted(there, key=lambda row: row["rank"])
             query = benchmark.queries[one.key.query_id]
@@ -126,7 +126,7 @@ class Rerank(Stage[Ranked]):
         return read
 
     def _after(
-        self, given: Sequence[Given[Ranked]], before: Sequence[Before], orders: Sequence[Sequence[Reranked]]
+        self, given: Sequence[Item[Ranked]], before: Sequence[Before], orders: Sequence[Sequence[Reranked]]
     ) -> list[RankingRow]:
         return [
             {

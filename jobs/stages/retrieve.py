@@ -18,7 +18,7 @@ from actors.python_class import actor_of
 from actors.retrieval.own_ranker import OwnRanker, OwnRetriever, equal_scores
 from actors.retrieval.retriever import Retriever
 from actors.storage.benchmark import Benchmark
-from jobs.stages.items import Given, Item, SourceReader
+from jobs.stages.items import Item, SourceReader
 from jobs.stages.stage import Plan, Plans, Site, Stage, Works
 from longform.axes import SystemAxes
 from longform.chat.asking import Asks
@@ -107,7 +107,7 @@ class Retrieve(_Retrieves):
     def on_cores(self, cores: int) -> Self:
         return replace(self, threads=cores)
 
-    def groups(self, given: Sequence[Given[Ranked]]) -> Iterator[list[Given[Ranked]]]:
+    def groups(self, given: Sequence[Item[Ranked]]) -> Iterator[list[Item[Ranked]]]:
         """Give queries of one haystack that lack the same retrievers, together."""
         lacking = in_groups((one.key.query_id, one) for one in given)
         alike = in_groups(
@@ -123,7 +123,7 @@ class Retrieve(_Retrieves):
 
         ranker = HaystackRetriever(self.bench, self.retrieval, threads=self.threads)
 
-        def retrieve(given: Sequence[Given[Ranked]]) -> list[RankingRow]:
+        def retrieve(given: Sequence[Item[Ranked]]) -> list[RankingRow]:
             """Rank for the queries of one haystack, each by the same retrievers."""
             work_ids = {(one.key.query_id, one.key.retriever): one.work_id for one in given}
             queries, retrievers = (list(dict.fromkeys(names)) for names in zip(*work_ids, strict=True))
@@ -161,7 +161,7 @@ class RetrieveAsked(_Retrieves):
     def plans(self, asking: Asking, _reader: SourceReader) -> Plans[Ranked]:
         ranker, benchmark = self._ranker(asking.chat), Benchmark(self.bench)
 
-        def plan(one: Given[Ranked]) -> Asks[list[RankingRow]]:
+        def plan(one: Item[Ranked]) -> Asks[list[RankingRow]]:
             found = yield from ranker.plan(*self._asked(benchmark, one))
             return _rows(one, found)
 
@@ -173,7 +173,7 @@ class RetrieveAsked(_Retrieves):
         assert asking is not None, "its rankings are asked for"
         ranker = self._ranker(asking.chat)
 
-        async def retrieve(given: Sequence[Given[Ranked]]) -> list[RankingRow]:
+        async def retrieve(given: Sequence[Item[Ranked]]) -> list[RankingRow]:
             (one,) = given
             return _rows(one, await ranker.rank(*self._asked(benchmark, one)))
 
@@ -183,12 +183,12 @@ class RetrieveAsked(_Retrieves):
         about = actor_of(self._settings, OwnRetriever).about(self._settings)
         return OwnRanker(self._retriever, about, chat, depth=self.retrieval.ranking_depth)
 
-    def _asked(self, benchmark: Benchmark, one: Given[Ranked]) -> tuple[Query, Sequence[Document]]:
+    def _asked(self, benchmark: Benchmark, one: Item[Ranked]) -> tuple[Query, Sequence[Document]]:
         query = shown_query(benchmark.queries[one.key.query_id], query_text=self.retrieval.query_text)
         return query, benchmark.documents(query.haystack_id)
 
 
-def _rows(one: Given[Ranked], found: Sequence[tuple[RankedRow, str | None]]) -> list[RankingRow]:
+def _rows(one: Item[Ranked], found: Sequence[tuple[RankedRow, str | None]]) -> list[RankingRow]:
     return [_row(row, one.work_id, one.key.retriever, failure) for row, failure in found]
 
 

@@ -17,7 +17,7 @@ from actors.storage.folder import Folder
 from jobs.stages.accounts import Account, Accounts, Means, StageReport
 from jobs.stages.cluster import Cluster
 from jobs.stages.engines import Place, receipts
-from jobs.stages.items import Given, Item, Source, SourceReader, Worker, check_there
+from jobs.stages.items import Item, Source, SourceReader, Worker, check_there
 from jobs.stages.on_ray import Blocks, fits
 from jobs.stages.operators import Operator, operators_of
 from jobs.stages.parcels import Parcel, parcels_of, queries_of
@@ -75,7 +75,7 @@ class PlainStage(Stage[Any]):
         first, *others = task.work_ids
         return Parcel("", {self.name: [Item(first, task.payload), *(Item(one, None) for one in others)]}, {})
 
-    def groups(self, given: Sequence[Given[Any]]) -> Iterable[Sequence[Given[Any]]]:
+    def groups(self, given: Sequence[Item[Any]]) -> Iterable[Sequence[Item[Any]]]:
         firsts = [place for place, one in enumerate(given) if one.key is not None]
         return [given[first:end] for first, end in pairwise([*firsts, len(given)])]
 

@@ -18,7 +18,7 @@ from actors.local_models.encoder import Encoder
 from actors.local_models.text_model import token_vectors
 from actors.measures import Listed, open_measures, wanted_measures
 from actors.storage.benchmark import Benchmark
-from jobs.stages.items import Given, Item, Made, RowPlace, Source, SourceReader
+from jobs.stages.items import Item, Made, Source, SourceReader
 from jobs.stages.split import UnitsOf
 from jobs.stages.stage import Plan, Site, Stage, Works
 from jobs.stages.verdicts import Judged
@@ -134,17 +134,17 @@ class Score(Stage[Scored]):
         of_release = lru_cache(maxsize=_HAYSTACKS_HELD)(benchmark.released_scores)
 
         @lru_cache(maxsize=_VERDICTS_HELD)
-        def verdicts_of(place: RowPlace, judge: str | None) -> Sequence[Verdict]:
+        def verdicts_of(place: Source, judge: str | None) -> Sequence[Verdict]:
             kind = kinds.get(judge or "", KINDS["coverage"])
             return [verdict_of(row, kind) for row in reader.rows(place, VerdictRow)]
 
         def released(summary: SummaryRow) -> Mapping[str, float]:
             return of_release(summary["haystack_id"]).get((summary["query_id"], summary["text"] or ""), {})
 
-        def score(given: Sequence[Given[Scored]]) -> list[ScoreRow]:
+        def score(given: Sequence[Item[Scored]]) -> list[ScoreRow]:
             return [row for one in given for row in rows(one, groups[one.key.version])]
 
-        def rows(one: Given[Scored], measures: Sequence[Measure]) -> Iterator[ScoreRow]:
+        def rows(one: Item[Scored], measures: Sequence[Measure]) -> Iterator[ScoreRow]:
             at = {place.table: place for place in one.sources}
             (summary,) = (row for row in reader.rows(at["summaries"], SummaryRow) if row["step"] is None)
             units = sorted(reader.rows(at["units"], UnitRow), key=lambda unit: unit["unit_index"])

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from jobs.stages.items import Given, Item, Source, SourceReader
+from jobs.stages.items import Item, Source, SourceReader
 from jobs.stages.stage import Plan, Site, Stage, Works
 from longform.keys import content_key
 from longform.rows import SummaryRow, UnitRow
@@ -55,7 +55,7 @@ class Split(Stage[UnitsOf]):
         ]
 
     def worker(self, reader: SourceReader) -> Works[UnitsOf]:
-        def split(given: Sequence[Given[UnitsOf]]) -> list[UnitRow]:
+        def split(given: Sequence[Item[UnitsOf]]) -> list[UnitRow]:
             return [
                 unit
                 for one in given

@@ -20,7 +20,7 @@ from actors.local_models.vector_table import VectorsPlace, use_vectors
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.command.calling import Calling, open_rows
-from jobs.stages.items import Given, Item, Key, Made, Source, SourceReader, Worker, placed
+from jobs.stages.items import Item, Key, Locate, Made, Source, SourceReader, Worker, ready
 from longform.chat.asking import Asks
 from longform.chat.call import ChatRequest
 from longform.rows import TableRow
@@ -31,10 +31,10 @@ _OPEN_A_REQUEST = 8  # tasks, for each request to a server of models
 
 Other = TypeVar("Other")
 
-Works = Worker[Sequence[Given[Key]]]
+Works = Worker[Sequence[Item[Key]]]
 """Maps the items of a task to rows."""
 
-Plans = Callable[[Sequence[Given[Key]]], Iterable[Asks[Sequence[TableRow]]]]
+Plans = Callable[[Sequence[Item[Key]]], Iterable[Asks[Sequence[TableRow]]]]
 """Makes the plans that ask about items, and return their rows."""
 
 
@@ -160,14 +160,12 @@ class Stage(ABC, Generic[Key]):
     def worker(self, reader: SourceReader) -> Works[Key]:
         """Return what maps the items of a task to rows, whose sources *reader* reads; what it loads, it loads here."""
 
-    def opened(self, held: Mapping[Source, Sequence[TableRow]] | None = None) -> Works[Key]:
-        """
-        Return the worker that reads the run; the encoders of its process keep vectors from now on.
-
-        Rows that are *held* stand in place of the run's: those that a stream has just made.
-        """
+    def opened(
+        self, held: Mapping[Source, Sequence[TableRow]] | None = None, locate: Locate | None = None
+    ) -> Works[Key]:
+        """Return the worker that reads the run as `reader`; the encoders of its process keep vectors from now on."""
         use_vectors(self.vectors)
-        return self.worker(self.reader(held))
+        return self.worker(self.reader(held, locate))
 
     def asking(self, model: ChatModel | None = None) -> Asking | None:
         """Open the model that it asks, or *model*, behind the pool; None: it asks none."""
@@ -192,25 +190,27 @@ class Stage(ABC, Generic[Key]):
         """Return the text that a request is assumed to be answered with while a run is planned; None: none."""
         return None
 
-    def groups(self, given: Sequence[Given[Key]]) -> Iterable[Sequence[Given[Key]]]:
+    def groups(self, given: Sequence[Item[Key]]) -> Iterable[Sequence[Item[Key]]]:
         """Give the items of each task."""
         return (given[start : start + self.per_task] for start in range(0, len(given), self.per_task))
 
     def check(self, run: Folder, items: Sequence[Item[Key]]) -> None:
         """Refuse what the rows of earlier stages tell, before anything is made of them."""
 
-    def reader(self, held: Mapping[Source, Sequence[TableRow]] | None = None) -> SourceReader:
-        """Return what reads the sources of its items; rows that are *held* stand in place of the run's."""
-        return SourceReader(Folder(self.run), self.reads, held)
+    def reader(
+        self, held: Mapping[Source, Sequence[TableRow]] | None = None, locate: Locate | None = None
+    ) -> SourceReader:
+        """Return what reads the sources of its items, for example those *held* that a stream has just made."""
+        return SourceReader(Folder(self.run), self.reads, held, locate)
 
-    def tasks(self, run: Folder, items: Sequence[Item[Key]]) -> list[Sequence[Given[Key]]]:
+    def tasks(self, run: Folder, items: Sequence[Item[Key]]) -> list[Sequence[Item[Key]]]:
         """
         Return the tasks for those of *items* that are not done.
 
         Raises:
             UsageError: What they are made from is not there.
         """
-        return [*self.groups(placed(run, self.name, items, but=run.locate(self.table)))]
+        return [*self.groups(ready(run, self.name, items, but=run.locate(self.table)))]
 
 
 class OfQuery(Protocol):

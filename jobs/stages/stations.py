@@ -12,7 +12,7 @@ import os
 import threading
 import time
 import traceback
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -84,13 +84,15 @@ class Station:
 
     def __init__(self, run: Folder, tell: Tell, stages: Sequence[Stage[Any]]) -> None:
         self._run, self._tell = run, tell
-        self._held: dict[Source, Sequence[TableRow]] = {}  # rows of the parcels that are here
+        # of the parcels that are here: rows, and the parts of others by table and work id
+        self._held: dict[Source, Sequence[TableRow]] = {}
+        self._parts: defaultdict[str, dict[str, str]] = defaultdict(dict)
         self._semaphores: dict[str, asyncio.Semaphore] = {}
         self._workers: list[tuple[Stage[Any], Worker[Any]]] = []
         self._fault: tuple[Stage[Any], Exception] | None = None
         for stage in stages:
             try:
-                self._workers.append((stage, stage.opened(self._held)))
+                self._workers.append((stage, stage.opened(self._held, self._parts.__getitem__)))
             except Exception as error:  # noqa: BLE001  # Ray would end the job with a traceback of its own
                 self._fault = stage, error
                 break
@@ -168,11 +170,14 @@ class Station:
         """Let readers find the rows of *parcels*, in the `with`."""
         for parcel in parcels:
             self._held.update(parcel.made)
+            for source, part in parcel.parts.items():
+                self._parts[source.table][source.work_id] = part
         try:
             yield
         finally:
-            for source in chain.from_iterable(parcel.made for parcel in parcels):
+            for source in chain.from_iterable((*parcel.made, *parcel.parts) for parcel in parcels):
                 self._held.pop(source, None)
+                self._parts[source.table].pop(source.work_id, None)
 
 
 def _tasks(stage: Stage[Any], parcels: Sequence[Parcel]) -> Iterator[tuple[list[str], Any]]:

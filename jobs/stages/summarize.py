@@ -17,7 +17,7 @@ from actors.python_class import actor_of
 from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from actors.summarizers.summarizer import AskedContext, Means, Summarizer, method_of
-from jobs.stages.items import Given, Item, Source, SourceReader
+from jobs.stages.items import Item, Source, SourceReader
 from jobs.stages.pack import HowPacked, Packed, how_packed
 from jobs.stages.stage import Plan, Plans, Site, Stage, Works
 from longform.errors import UsageError
@@ -131,11 +131,11 @@ class Summarize(Stage[Summarized]):
         shown = ((one.key.method, one.key.query_id, n_of[one.sources[0].work_id]) for one in asked)
         check_methods(self.methods, shown)
 
-    def groups(self, given: Sequence[Given[Summarized]]) -> Iterable[Sequence[Given[Summarized]]]:
+    def groups(self, given: Sequence[Item[Summarized]]) -> Iterable[Sequence[Item[Summarized]]]:
         """Give the items of each task: of a chat model one a context, or one for all its lengths."""
         if self.chat is None:
             return super().groups(given)
-        tasks: dict[Any, list[Given[Summarized]]] = {}
+        tasks: dict[Any, list[Item[Summarized]]] = {}
         for one in given:
             # others stay apart, so that a slow call holds back its own row only
             plain = self.methods[one.key.method].plain
@@ -157,13 +157,13 @@ class Summarize(Stage[Summarized]):
         client = actor_of(self.settings, Summarizer).client(self.settings, Benchmark(self.bench))
         summarizer = self._summarizer(self.asking(client))
 
-        async def summarize(given: Sequence[Given[Summarized]]) -> list[SummaryRow]:
+        async def summarize(given: Sequence[Item[Summarized]]) -> list[SummaryRow]:
             return await summarizer.summarize(_asked_rows(reader, given))
 
         return summarize
 
 
-def _asked_rows(reader: SourceReader, given: Sequence[Given[Summarized]]) -> list[AskedContext]:
+def _asked_rows(reader: SourceReader, given: Sequence[Item[Summarized]]) -> list[AskedContext]:
     return [asked_context(reader.row(one.sources[0], ContextRow), one.work_id, one.key) for one in given]
 
 
@@ -218,7 +218,7 @@ def _any_length(key: Summarized) -> tuple[Packed, str]:
     return key.packed._replace(n_documents=None, length_tokens=None), key.method
 
 
-def _length(given: Given[Summarized]) -> float:
+def _length(given: Item[Summarized]) -> float:
     packed = given.key.packed
     return packed.n_documents or packed.length_tokens or inf
 

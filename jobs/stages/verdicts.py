@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from actors.judges.opening import kind_of
-from jobs.stages.items import WHOLE, Given, Item, Source, SourceReader
+from jobs.stages.items import WHOLE, Item, Source, SourceReader
 from jobs.stages.stage import Plan, Site, Stage, Works
 from longform.judges.kind import Kind
 from longform.judges.means import MEAN_VERSION, mean_rows, merged_repeats
@@ -118,7 +118,7 @@ class Mean(JudgeStage):
     def worker(self, reader: SourceReader) -> Works[Judged]:
         kind, members, bounds = self.kind, self.settings.members, self.settings.bounds
 
-        def verdicts(given: Sequence[Given[Judged]]) -> list[VerdictRow]:
+        def verdicts(given: Sequence[Item[Judged]]) -> list[VerdictRow]:
             return [
                 {**verdict, "work_id": one.work_id}
                 for one in given

@@ -23,7 +23,7 @@ from jobs.command.calling import Calling, open_rows
 from jobs.configs import is_file, read_yaml, validated
 from jobs.files.write_benchmark import Manifest, same_or_refuse, write_benchmark
 from jobs.stages.cluster import Cluster
-from jobs.stages.items import RowPlace, SourceReader
+from jobs.stages.items import Source, SourceReader
 from jobs.stages.runner import PlainStage, Task, run_stage
 from longform import __version__
 from longform.errors import UsageError
@@ -80,14 +80,14 @@ TABLE = "pieces"
 def piece_worker(
     work: Folder, forms: Mapping[str, type[Form] | None], recipe: Recipe[Any], context: CallContext
 ) -> Callable[[Mapping[str, Any]], Awaitable[list[PieceRow]]]:
-    """Make the worker of the table `pieces`: a payload is a work, each need with the file of its row."""
+    """Make the worker of the table `pieces`: a payload is a work, each need by its key."""
     from actors.synthesis.models import embed, open_models
 
     models = open_models(recipe.settings, context, forms)
     reader = SourceReader(work, {TABLE: ["piece"]})
 
     async def make(task: Mapping[str, Any]) -> list[PieceRow]:
-        needed = [json.loads(reader.row(RowPlace(TABLE, *place), PieceRow)["piece"]) for place in task["needs"]]
+        needed = [json.loads(reader.row(Source(TABLE, key), PieceRow)["piece"]) for key in task["needs"]]
         log = Log()
         content = await models.carry_out(
             recipe.plan(Job(task["step"], json.loads(task["payload"]), needed, embed), log)
@@ -183,7 +183,7 @@ class Synthesis:
                     "haystack_id": work.haystack_id,
                     "doc_index": work.doc_index,
                     "payload": json.dumps(work.payload),
-                    "needs": [(key, done[key]) for key in work.needs],
+                    "needs": [*work.needs],
                 },
             )
             for work in works

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from jobs.stages.cluster import Cluster
-from jobs.stages.items import Given, Worker
+from jobs.stages.items import Item, Worker
 from jobs.stages.runner import PlainStage, Task, run_stage
 from jobs.stages.stage import Stage
 
 
 def seconds_of(
-    stage: Stage[Any], given: Sequence[Sequence[Given[Any]]], n_items: int, *, clocks: Path, workers: int
+    stage: Stage[Any], given: Sequence[Sequence[Item[Any]]], n_items: int, *, clocks: Path, workers: int
 ) -> float:
     """
     Return the seconds from the first task's start to the last one's end; *clocks* is a folder for their notes.

@@ -29,7 +29,7 @@ from jobs.stages import engines
 from jobs.stages.accounts import Means, StageError, StageReport
 from jobs.stages.cluster import Cluster
 from jobs.stages.engines import Blocks, Place, receipts
-from jobs.stages.items import Given, Item, Row, Source, SourceReader, Worker
+from jobs.stages.items import Item, Row, Source, SourceReader, Worker
 from jobs.stages.operators import Operator
 from jobs.stages.parcels import Parcel
 from jobs.stages.runner import PlainStage, Task, run_stage, run_stages
@@ -326,7 +326,7 @@ class Writes(Stage[Named]):
         return [Item(f"summary of {one}", Named(one)) for one in plan.query_ids]
 
     def worker(self, _reader: SourceReader) -> Works[Named]:
-        async def work(given: Sequence[Given[Named]]) -> list[Row]:
+        async def work(given: Sequence[Item[Named]]) -> list[Row]:
             await self.write(given[0].key.query_id)
             return [{"work_id": given[0].work_id, "text": f"about {given[0].key.query_id}"}]
 
@@ -350,11 +350,11 @@ class Judges(Stage[Named]):
         return [Item(f"verdict on {one}", Named(one), source) for one, source in sources]
 
     def worker(self, reader: SourceReader) -> Works[Named]:
-        def work(given: Sequence[Given[Named]]) -> list[Row]:
+        def work(given: Sequence[Item[Named]]) -> list[Row]:
             self.judge(given[0].key.query_id)
             return [{"work_id": given[0].work_id, "reply": reader.row(given[0].sources[0], SummaryRow)["text"]}]
 
-        async def awaited(given: Sequence[Given[Named]]) -> list[Row]:
+        async def awaited(given: Sequence[Item[Named]]) -> list[Row]:
             return work(given)
 
         return awaited if self.waits else work
