@@ -61,8 +61,8 @@ ROOMS = {
         " jobs/ledger.py jobs/command/calling.py jobs/probe.py",
     ),
     "stages, runs, evaluate, judge, replay, cluster": Room(
-        37,
-        6_113,
+        36,
+        6_094,
         "jobs/stages/* jobs/runs/* jobs/evaluat*.py jobs/judge.py jobs/replay.py jobs/aggregate.py",
     ),
     "formats, ingest": Room(37, 6_440, "longform/formats/* jobs/ingest.py jobs/files/*"),

@@ -22,7 +22,7 @@ from actors.local_models.tokenizer import TokenCounter
 from actors.storage.folder import Folder
 from jobs.calibration.labelled import Calibration, Labelled, Piece, Verdicts
 from jobs.command.calling import Calling, open_rows
-from jobs.runs.retry import passing_failures
+from jobs.runs.stage_order import passing_failures
 from jobs.spending.call_count import CallCount, StageCalls, Unasked
 from jobs.spending.plan import opened_ledger, plan_document
 from jobs.stages.cluster import Cluster

@@ -14,7 +14,7 @@ from typing import Any
 from actors.python_class import load
 from actors.storage.folder import Folder
 from jobs.command.calling import Calling
-from jobs.command.parser import REPORT
+from jobs.command.parser import REPORT, STEPS
 from jobs.files.vectors import Vectors
 from jobs.results.calls import noted_calls
 from jobs.results.evaluated import evaluation_results, with_another_order
@@ -24,14 +24,12 @@ from jobs.runs.heartbeat import Heartbeat, sizes_of
 from jobs.runs.judges import with_served
 from jobs.runs.positions import positions_plan
 from jobs.runs.record import check_goes_on
-from jobs.runs.retry import forget_passing_failures, say_what_is_redone
-from jobs.runs.stage_order import steps_until
+from jobs.runs.stage_order import forget_passing_failures, say_what_is_redone
 from jobs.runs.unscored import unranked, unscored
 from jobs.spending.plan import Scale, keep_plan, spending_plan
 from jobs.spending.prepay import prepay_stage
 from jobs.stages.accounts import Means, StageReport
 from jobs.stages.cluster import Cluster
-from jobs.stages.items import Item
 from jobs.stages.operators import streams_of
 from jobs.stages.runner import run_stages
 from jobs.stages.stage import Stage
@@ -96,7 +94,7 @@ class Evaluation:
 
     def through(self, until: str) -> dict[str, Any]:
         """Do the steps up to and with *until*; return the results if that is the report, else the run's record."""
-        self.do(*steps_until(until))
+        self.do(*STEPS[: STEPS.index(until) + 1])
         return self.report(again=False) if until == REPORT else self.record.content
 
     def do(self, *steps: str) -> None:
@@ -150,15 +148,14 @@ class Evaluation:
                     self.cluster.start()
                 open_until_done.enter_context(noted_calls(self.record, self.calling, asking))
                 for stage in asking:
-                    prepay_stage(stage, partial(self._tasks, stage), self.calling.context(stage.name))
+                    prepay_stage(
+                        stage, partial(stage.tasks, self.run, self.plan.items(stage)), self.calling.context(stage.name)
+                    )
             here = self._calls_here() if asking else None
             means = Means(self.cluster, note=self.record.note, notice=self.calling.notice, here=here, pulse=self._pulse)
             run_stages(self.run, self.plan, stages, means)
             if asking:
                 self.calling.check_servers()
-
-    def _tasks(self, stage: Stage[Any]) -> Sequence[Sequence[Item[Any]]]:
-        return stage.tasks(self.run, self.plan.items(stage))
 
     def _calls_here(self) -> bool:
         """Return whether this process makes the run's calls: one is enough for some thousands."""

@@ -105,13 +105,11 @@ class Replay:
             self.record.begin()
             heartbeat.begin(self.run, sizes_of(self.plan))
 
-    def do(self, step: str) -> None:
-        """Do the stages of one step."""
-        self._do([stage for stage in self.plan.stages if stage.step == step])
-
-    def do_all(self) -> None:
-        """Do all stages."""
-        self._do(self.plan.stages)
+    def do(self, *steps: str) -> None:
+        """Do the stages of some steps; of all if none is named."""
+        self.record.begin()
+        stages = [stage for stage in self.plan.stages if not steps or stage.step in steps]
+        run_stages(self.run, self.plan, stages, Means(self.cluster, note=self.record.note, pulse=self._pulse))
 
     def report(self) -> dict[str, Any]:
         """Write the results, and return them."""
@@ -137,10 +135,6 @@ class Replay:
             compare_with=settings.compare_with,
             sensitivity=settings.sensitivity,
         )
-
-    def _do(self, stages: Sequence[Stage[Any]]) -> None:
-        self.record.begin()
-        run_stages(self.run, self.plan, stages, Means(self.cluster, note=self.record.note, pulse=self._pulse))
 
 
 def _stages(
@@ -168,5 +162,5 @@ def replay(
 ) -> dict[str, Any]:
     """Return the results: the tables of the report, as one JSON document."""
     job = Replay(bench_url, out_url, settings, cluster=cluster, heartbeat=heartbeat)
-    job.do_all()
+    job.do()
     return job.report()

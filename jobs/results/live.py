@@ -34,6 +34,7 @@ from jobs.runs.begin import versions_of
 from jobs.runs.record import RECORD_FILE, check_goes_on, read_record
 from jobs.runs.stage_order import stages_of
 from jobs.stages.items import Source, ready
+from jobs.stages.parcels import queries_of
 from jobs.stages.score import Score
 from jobs.stages.stage import Plan, Site, Works
 from jobs.stages.stations import awaited
@@ -123,16 +124,14 @@ class OpenRun:
 
 def wanted_pieces(plan: Plan) -> RunRows:
     """Return all that a run makes of each query before its summaries are scored."""
-    query_of: dict[str, str] = {}
     texts: dict[str, list[Source]] = {}
     verdicts: dict[str, dict[str, list[Source]]] = {}
-    for stage in plan.stages:
+    stages = [stage for stage in plan.stages if not isinstance(stage, Score)]
+    query_of = queries_of(plan.items(stage) for stage in stages)
+    for stage in stages:
         of_stage = texts if stage.judged_by is None else verdicts.setdefault(stage.judged_by, {})
-        for item in () if isinstance(stage, Score) else plan.items(stage):
-            named: str | None = getattr(item.key, "query_id", None)
-            query_id = query_of[item.sources[0].work_id] if named is None else named
-            query_of[item.work_id] = query_id
-            of_stage.setdefault(query_id, []).append(Source(stage.table, item.work_id))
+        for item in plan.items(stage):
+            of_stage.setdefault(query_of[item.work_id], []).append(Source(stage.table, item.work_id))
     return RunRows(texts, {judge: pieces for judge, pieces in verdicts.items() if pieces})
 
 

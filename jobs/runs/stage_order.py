@@ -1,11 +1,19 @@
-"""The order of a run's stages, and the check that each reads what those before it write."""
+"""
+The stages of a run: their order, the check that each reads what those before it write, and what is made again.
+
+A second command tries calls again if the failure passes or people have put its cause right. Their rows, and all rows
+made from them, are forgotten; then they are work that is not done, like any other.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from actors.storage.folder import Folder
+from actors.terminal import say
 from jobs.command.parser import STEPS
 from jobs.files.write_benchmark import TABLES
 from jobs.stages import (
@@ -21,7 +29,8 @@ from jobs.stages import (
     verdicts,
 )
 from jobs.stages.items import WHOLE
-from jobs.stages.stage import Site, Stage
+from jobs.stages.stage import Plan, Site, Stage
+from longform.chat.refusals import may_pass_later
 from longform.schemas import SCHEMAS
 from longform.settings.experiment import Experiment
 
@@ -67,6 +76,52 @@ def check_order(stages: Iterable[Stage[Any]]) -> None:
         known.setdefault(stage.table, set()).update(stage.columns)
 
 
-def steps_until(until: str) -> Sequence[str]:
-    """Return the names of the steps up to and with *until*."""
-    return STEPS[: STEPS.index(until) + 1]
+# ---------------------------------------------------------------- what a second command makes again
+
+
+def forget_passing_failures(run: Folder, plan: Plan) -> int:
+    """Forget them, say so, and return how many summaries and judgements of *plan* had failed so."""
+    forgotten: dict[str, set[str]] = {}
+    n_failed = 0
+    for stage in plan.stages:
+        items = plan.items(stage)
+        failed = passing_failures(run, stage.table, [item.work_id for item in items]) if stage.chat else set()
+        n_failed += len(failed)
+        made_from_them = {
+            item.work_id
+            for item in items
+            if any(source.work_id in forgotten.get(source.table, ()) for source in item.sources)
+        }
+        forgotten.setdefault(stage.table, set()).update(failed | made_from_them)
+    for table, work_ids in forgotten.items():
+        if there := work_ids & run.locate(table).keys():
+            run.forget(table, sorted(there))
+    if n_failed:
+        say(f"{n_failed} rows had failed for a reason that may pass; they are made again", file=sys.stderr)
+    return n_failed
+
+
+def say_what_is_redone(run: Folder, plan: Plan, record: Mapping[str, Any]) -> None:
+    """Say which stages of *record*, a run's, this version does again, whose work ids are all others now."""
+    if redone := list(_redone(run, plan, {stage["name"]: stage for stage in record["stages"]})):
+        say(
+            f"{run.url}: a part of this run was made by other rules, of another version of longform or of other "
+            f"`units`; it is made again: {', '.join(redone)}. Replies of models in the ledger are not paid again",
+            file=sys.stderr,
+        )
+
+
+def _redone(run: Folder, plan: Plan, noted: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    for stage in plan.stages:
+        if (before := noted.get(stage.name)) is None:
+            continue
+        made = min(before["wanted"], before["pieces"] + before["pieces_untold"])
+        work_ids = {item.work_id for item in plan.items(stage)}
+        if made and work_ids and work_ids.isdisjoint(run.locate(stage.table)):
+            yield f"{stage.name} ({made:,} {stage.unit})"
+
+
+def passing_failures(run: Folder, table: str, work_ids: Iterable[str]) -> set[str]:
+    """Return those *work_ids* of which a row failed so."""
+    rows = run.read(table, work_ids=work_ids, columns=["work_id", "failure"]).to_pylist()
+    return {row["work_id"] for row in rows if row["failure"] is not None and may_pass_later(row["failure"])}

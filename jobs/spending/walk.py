@@ -16,7 +16,7 @@ from actors.chat.opening import Asking
 from actors.ledger.ledger import Ledger
 from actors.local_models.tokenizer import TokenCounter
 from actors.storage.folder import Folder
-from jobs.runs.retry import passing_failures
+from jobs.runs.stage_order import passing_failures
 from jobs.spending.assumed_texts import AssumedLine, AssumedTexts, WrittenText, marks
 from jobs.spending.call_count import CallCount, StageCalls, Unasked
 from jobs.stages.items import Item, Key, Source, SourceReader, ready

@@ -12,8 +12,7 @@ from actors.storage.benchmark import Benchmark
 from actors.storage.folder import Folder
 from jobs.command.calling import Calling
 from jobs.evaluations.evaluation import evaluate
-from jobs.runs.retry import forget_passing_failures
-from jobs.runs.stage_order import stages_of
+from jobs.runs.stage_order import forget_passing_failures, stages_of
 from jobs.stages.cluster import Cluster
 from jobs.stages.stage import Plan, Site
 from longform.chat.refusals import may_pass

@@ -14,7 +14,7 @@ from actors.retrieval.reranker import Reranker
 from actors.storage.folder import Folder
 from jobs.command.calling import Calling
 from jobs.evaluations.evaluation import Evaluation, evaluate
-from jobs.runs.retry import forget_passing_failures
+from jobs.runs.stage_order import forget_passing_failures
 from jobs.runs.unscored import unranked
 from jobs.spending.prepay import open_requests
 from jobs.stages.cluster import Cluster
