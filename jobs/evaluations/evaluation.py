@@ -32,7 +32,7 @@ from jobs.stages.accounts import Means, StageReport
 from jobs.stages.cluster import Cluster
 from jobs.stages.operators import streams_of
 from jobs.stages.runner import run_stages
-from jobs.stages.stage import Stage
+from jobs.stages.stage import Site, Stage
 from longform.errors import BudgetReachedError, UsageError
 from longform.settings.experiment import Experiment
 
@@ -66,17 +66,13 @@ class Evaluation:
         if not planning:
             experiment, served = with_served(experiment, cluster, out_url)
         self.configured, self.cluster, self.calling, self._vectors = experiment, cluster, calling, vectors
-        threads = max(1, int(cluster.cpus))
+        place, threads = vectors.place if vectors else None, max(1, int(cluster.cpus))
         self.experiment, self.benchmark, self.run, self.plan, self.record = begin(
             experiment,
-            bench_url,
-            out_url,
-            calling=calling,
-            threads=threads,
+            Site(out_url, bench_url, threads, calling, place),
             limit=limit,
             planning=planning,
             goes_on=goes_on,
-            vectors=vectors.place if vectors else None,
             served=served,
         )
         n_all = len(self.benchmark.queries)

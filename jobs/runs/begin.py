@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from actors.chat.openai_client import servers
 from actors.chat.opening import REPAIR_PROMPT, check_chat, load_prompt
 from actors.judges.opening import Judge
-from actors.local_models.vector_table import VectorsPlace
 from actors.measures import check_listed, check_measures
 from actors.python_class import actor_of, version_of
 from actors.retrieval.haystack_retriever import check_loadable
@@ -20,12 +19,12 @@ from actors.storage.folder import Folder
 from actors.studies import check_studies
 from actors.summarizers.summarizer import Summarizer, method_of
 from actors.terminal import say
-from jobs.command.calling import Calling, chat_models
+from jobs.command.calling import chat_models
 from jobs.runs.judges import judge_rows
 from jobs.runs.record import RunRecord, check_goes_on
 from jobs.runs.stage_order import check_order, stages_of
+from jobs.stages.released import Released
 from jobs.stages.repair import check_documents
-from jobs.stages.shipped import check_names
 from jobs.stages.stage import Plan, Site
 from jobs.stages.summarize import check_methods
 from longform.errors import UsageError
@@ -48,16 +47,12 @@ class Begun(NamedTuple):
 
 def begin(
     configured: Experiment,
-    bench_url: str,
-    out_url: str,  # the folder may hold what an earlier command did
+    site: Site,  # its run's folder may hold what an earlier command did
     *,
-    calling: Calling,
-    threads: int,  # those of a local model
     limit: int | None,  # the first queries; None: all
     planning: bool,  # the command only plans, so that it needs no keys
     goes_on: bool,  # what the command did before is part of its call
-    vectors: VectorsPlace | None = None,  # where vectors of texts are kept; None: they are not
-    served: Mapping[str, Any] | None = None,  # descriptions of served judges, by their names
+    served: Mapping[str, Any],  # descriptions of served judges, by their names
 ) -> Begun:
     """
     Check everything that can be checked before any work.
@@ -66,12 +61,12 @@ def begin(
         UsageError: Something that the configuration names cannot be used, or the folder holds another run.
     """
     experiment = configured.with_aligner()
-    for url in (bench_url, out_url, calling.ledger):
+    for url in (site.bench, site.run, site.calling.ledger):
         Folder(url).check_reachable()
-    benchmark, run = Benchmark(bench_url), Folder(out_url)
+    benchmark, run = Benchmark(site.bench), Folder(site.run)
     check_measures(experiment)
     check_studies(experiment.studies)
-    stages = stages_of(experiment, Site(out_url, bench_url, threads, calling, vectors))
+    stages = stages_of(experiment, site)
     check_order(stages)
     check_experiment(experiment, benchmark, with_keys=not planning)
     prompts = versions_of(configured)
@@ -81,13 +76,13 @@ def begin(
         if row["card_reason"]:
             say(f"judge {row['judge']}: {row['card_reason']}; the report has no card for it", file=sys.stderr)
     check_batches(chat_models(experiment))
-    calling.check_prices(chat_models(experiment))
+    site.calling.check_prices(chat_models(experiment))
     plan = Plan(stages, benchmark, limit=limit)
     _check_names(experiment, plan)
     config = configured.model_dump(mode="json")
     record = RunRecord(
         run,
-        command=calling.job,
+        command=site.calling.job,
         verb="evaluate",
         benchmark=benchmark,
         config=config,
@@ -103,14 +98,20 @@ def begin(
 
 def _check_names(experiment: Experiment, plan: Plan) -> None:
     """
-    Check the names of shipped systems, which stand in the benchmark alone.
+    Check the names of the systems whose texts the benchmark ships.
 
     Raises:
-        UsageError: One is taken, or the system to compare with is none.
+        UsageError: One has the name of a system that the run writes for, so that tables would take them for one; or
+            the system to compare with is none.
     """
-    shipped = check_names(experiment, plan)
+    shipped = list(dict.fromkeys(item.key.name for item in plan.of(Released)))
+    own = [SystemName(system.summarizer, system.setting) for system in experiment.all_systems()]
+    if both := [str(name) for name in shipped if name in own]:
+        raise UsageError(
+            f"systems: {'; '.join(both)}: the benchmark ships texts of this name, and the run writes for a system of "
+            "the same name; give the summarizer of the run another name"
+        )
     if experiment.shipped and experiment.compare_with is not None:
-        own = [SystemName(system.summarizer, system.setting) for system in experiment.all_systems()]
         named_system(experiment.compare_with, [*own, *shipped])
 
 

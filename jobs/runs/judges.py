@@ -9,7 +9,7 @@ from actors.judges.opening import Described, Judge, card_of_file, make_judge
 from actors.python_class import actor_of
 from actors.serving.endpoint import is_of_cluster
 from actors.storage.folder import Folder
-from jobs.runs.record import RECORD_FILE
+from jobs.runs.record import stored_record
 from jobs.stages.cluster import Cluster
 from longform.judges.card_columns import Adversarial, Card
 from longform.judges.cards import (
@@ -119,15 +119,9 @@ def with_served(experiment: Experiment, cluster: Cluster, out_url: str) -> tuple
     about = described(experiment.judges, cluster)
     if not about:
         return experiment, {}
-    before = _before(Folder(out_url))
-    old = {name for name, judge in before.items() if judge.get("kind") == "served" and judge.get("version") is None}
+    config: Mapping[str, Any] = stored_record(Folder(out_url)).get("config") or {}
+    before = (config.get("judges") or {}).items()
+    old = {name for name, judge in before if judge.get("kind") == "served" and judge.get("version") is None}
     asked = {name: told for name, told in about.items() if name not in old}
     judges = with_versions(experiment.judges, asked)
     return experiment.model_copy(update={"judges": judges}), about
-
-
-def _before(run: Folder) -> Mapping[str, Mapping[str, Any]]:
-    """Return the judges of the run that the folder holds; none if it holds none."""
-    config = run.read_json(RECORD_FILE).get("config") if run.has(RECORD_FILE) else None
-    found: Mapping[str, Mapping[str, Any]] = (config or {}).get("judges") or {}
-    return found

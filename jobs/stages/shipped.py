@@ -18,13 +18,11 @@ from actors.storage.benchmark import Benchmark
 from jobs.stages.items import Item, Source, SourceReader
 from jobs.stages.released import CopySummaries, Released, released_work_id, shipped_summaries
 from jobs.stages.stage import Plan, Site, Stage, Works
-from longform.errors import UsageError
 from longform.keys import content_key
 from longform.records import Document
 from longform.rows import ContextRow
 from longform.schemas import CONTEXTS, DOCUMENTS, QUERIES
 from longform.settings.experiment import Experiment
-from longform.settings.systems import SystemName
 
 FULL = "full"
 """The setting of a writer that saw all documents of the haystack."""
@@ -175,20 +173,3 @@ def stages(experiment: Experiment, site: Site) -> list[TakeContexts | TakeSummar
         TakeContexts(run=site.run, bench=site.bench, writers=writers, checked=checked),
         TakeSummaries(run=site.run, bench=site.bench, writers=writers),
     ]
-
-
-def check_names(experiment: Experiment, plan: Plan) -> list[SystemName]:
-    """
-    Return the names of the systems whose texts the benchmark ships.
-
-    Raises:
-        UsageError: One has the name of a system that the run writes for, so that tables would take them for one.
-    """
-    shipped = list(dict.fromkeys(item.key.name for item in plan.of(Released)))
-    own = {SystemName(system.summarizer, system.setting) for system in experiment.all_systems()}
-    if both := [str(name) for name in shipped if name in own]:
-        raise UsageError(
-            f"systems: {'; '.join(both)}: the benchmark ships texts of this name, and the run writes for a system of "
-            "the same name; give the summarizer of the run another name"
-        )
-    return shipped

@@ -164,20 +164,19 @@ class Summarize(Stage[Summarized]):
 
 
 def _asked_rows(reader: SourceReader, given: Sequence[Item[Summarized]]) -> list[AskedContext]:
-    return [asked_context(reader.row(one.sources[0], ContextRow), one.work_id, one.key) for one in given]
-
-
-def asked_context(context: ContextRow, work_id: str, key: Summarized) -> AskedContext:
     """Return what a summarizer is given."""
-    return {
-        **context,
-        "work_id": work_id,
-        "summarizer": key.summarizer,
-        "setting": key.setting,
-        "method": key.method,
-        "n_requested": key.n_requested,
-        "repeat": key.repeat,
-    }
+    return [
+        {
+            **reader.row(one.sources[0], ContextRow),
+            "work_id": one.work_id,
+            "summarizer": one.key.summarizer,
+            "setting": one.key.setting,
+            "method": one.key.method,
+            "n_requested": one.key.n_requested,
+            "repeat": one.key.repeat,
+        }
+        for one in given
+    ]
 
 
 def check_methods(methods: Mapping[str, MethodSettings], shown: Iterable[tuple[str, str, int]]) -> None:
