@@ -2,8 +2,8 @@
 A stage of a run, as one object; and the plan of a run, the items of all its stages.
 
 A stage is a small frozen value. Its fields are its slice of the configuration, and with them it travels to workers, so
-that none of them is handed the whole configuration. Each file of `jobs/stages` defines one stage, and makes it from a
-configuration in its function `stages`.
+that none of them is handed the whole configuration. A file of `jobs/stages` defines stages of one kind, and makes them
+from a configuration in its function `stages`.
 """
 
 from __future__ import annotations
