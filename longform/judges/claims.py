@@ -253,6 +253,7 @@ _RULES = (
 )
 
 
+@lru_cache(maxsize=4096)  # sentences are read beside each document
 def plain_numbers(text: str) -> str:
     """Return *text* with its numbers as digits, percentages behind `%` and dollars behind `$`."""
     text = _TENS_AND_ONE.sub(lambda match: str(_WORTH[match[1].lower()] + _WORTH[match[2].lower()]), text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,6 +52,7 @@ _DEVIATION = 0.03
 """Added to the deviation of likenesses, so that a sentence copied word for word has no outlier."""
 
 Array = NDArray[np.float64]
+_Forms = tuple[tuple[str, str], ...]
 
 
 class Beside(NamedTuple):
@@ -114,64 +116,61 @@ def read_words(
     *read* has its vectors and *near* those of the nearest sentences of the document. *beside* are the words of the
     document, of its nearest sentences, and of the first of them. *idf* gives the weight of a stem in the document.
     """
+    forms, first, sizes = _said(read.pieces)
+
+    def mean(of: NDArray[np.float32]) -> NDArray[Any]:  # of each word's pieces, one after the other
+        total = of[first]
+        for at in range(1, int(sizes.max())):
+            total[sizes > at] += of[first[sizes > at] + at]
+        return total / sizes[:, None].astype(np.float32)
+
     held = np.concatenate([one.tokens for one in near]).astype(np.float32)
     tokens = read.tokens.astype(np.float32)
     likeness = tokens @ held.T
     best, match = likeness.max(axis=1), held[likeness.argmax(axis=1)]
-    runs = [run for run in _runs(read.pieces) if any(sign.isalnum() for sign in _text(read.pieces, run))]
-    said = tuple(_text(read.pieces, run) for run in runs)
-    likely = np.array([best[run].mean() for run in runs], dtype=np.float64)
-    stem_of = [(stems(word) or [word])[0] for word in said]
-    weights = np.array([0.0 if word in STOP_WORDS else idf(stem) for word, stem in zip(said, stem_of, strict=True)])
-    content, relations = weights > 0, np.array([word in RELATIONS for word in said])
-    vectors = np.stack([tokens[run].mean(axis=0) for run in runs])
+    likely, least = np.array([best[first], best[first]], dtype=np.float64)
+    for at in np.flatnonzero(sizes > 1).tolist():
+        of_word = best[first[at] : first[at] + sizes[at]]
+        likely[at], least[at] = of_word.mean(), of_word.min()
+    weights = np.array([0.0 if word in STOP_WORDS else idf(stem) for word, stem in forms])
+    content, relations = weights > 0, np.array([word in RELATIONS for word, _ in forms])
+    vectors = mean(tokens)
     return WordReading(
-        said,
-        _signals(
-            (said, stem_of), (likely, np.array([best[run].min() for run in runs])), weights, beside, names_of(text)
-        )
-        + np.array([len(run) > 1 for run in runs])[:, None].astype(np.float32) * _AT_PIECES,
+        tuple(word for word, _ in forms),
+        _signals(forms, (likely, least, sizes), weights, beside, names_of(text)),
         vectors.astype(np.float16),
-        (vectors - np.stack([match[run].mean(axis=0) for run in runs])).astype(np.float16),
+        (vectors - mean(match)).astype(np.float16),
         float(likely[content].min()) if content.any() else 1.0,
         float(np.average(likely[content], weights=weights[content])) if content.any() else 1.0,
         float(likely[relations].min()) if relations.any() else 1.0,
     )
 
 
-_AT_PIECES = np.array([name == "pieces" for name in WORD_SIGNALS], dtype=np.float32)
-
-
-def _runs(pieces: Sequence[str]) -> list[list[int]]:
-    """Return the places of the pieces of each word."""
-    runs: list[list[int]] = []
+@lru_cache(maxsize=1024)  # a summary's sentences are read beside each document
+def _said(pieces: tuple[str, ...]) -> tuple[_Forms, NDArray[np.int64], NDArray[np.int64]]:
+    """Return the words that *pieces* spell, each with its stem; the places of their first pieces; how many each has."""
+    runs: list[tuple[int, str, int]] = []
     for place, piece in enumerate(pieces):
-        if piece.startswith("##") and runs:
-            runs[-1].append(place)
-        else:
-            runs.append([place])
-    return runs
-
-
-def _text(pieces: Sequence[str], run: Sequence[int]) -> str:
-    return "".join(pieces[place].removeprefix("##") for place in run)
+        start, word, n = runs.pop() if piece.startswith("##") and runs else (place, "", 0)
+        runs.append((start, word + piece.removeprefix("##"), n + 1))
+    first, said, sizes = zip(*(run for run in runs if any(map(str.isalnum, run[1]))), strict=True)
+    return tuple((word, (stems(word) or [word])[0]) for word in said), np.array(first), np.array(sizes)
 
 
 def _signals(
-    forms: tuple[Sequence[str], Sequence[str]],
-    likeness: tuple[Array, Array],
+    forms: _Forms,
+    likeness: tuple[Array, Array, NDArray[np.int64]],
     weights: Array,
     beside: tuple[Beside, Beside, Beside],
     names: set[str],
 ) -> NDArray[np.float32]:
-    """Return `WORD_SIGNALS`, shape (words, signals); `pieces` is 0."""
-    (said, stem_of), (likely, least) = forms, likeness
-    document, nearest, first = beside
+    """Return `WORD_SIGNALS`, shape (words, signals)."""
+    said, (likely, least, sizes), (document, nearest, first) = [word for word, _ in forms], likeness, beside
     mean, spread, n = likely.mean(), likely.std() + _DEVIATION, len(said)
     around = np.concatenate([[mean], likely, [mean]])
     is_function = np.array([word in STOP_WORDS for word in said], dtype=np.float64)
-    new = 1.0 - np.array([document.hold(*one) for one in zip(said, stem_of, strict=True)])
-    unlike = 1.0 - np.array([nearest.hold(*one) for one in zip(said, stem_of, strict=True)])
+    new = 1.0 - np.array([document.hold(*one) for one in forms])
+    unlike = 1.0 - np.array([nearest.hold(*one) for one in forms])
     kinds = {
         "number": [word[0].isdigit() for word in said],
         "name": [word in names for word in said],
@@ -198,7 +197,7 @@ def _signals(
         **kind,
         **{f"new_{name}": kind[name] * (new if name in ("number", "name") else unlike) for name in kind},
         "letters": np.array([len(word) for word in said], dtype=np.float64),
-        "pieces": np.zeros(n),
+        "pieces": sizes > 1,
         "place": np.arange(n) / n,
         "length": np.full(n, np.log(n)),
         "mean_likeness": np.full(n, mean),
@@ -224,8 +223,7 @@ class DoubtModel(NamedTuple):
         )
 
     def as_json(self) -> dict[str, Any]:
-        signals = dict(zip(WORD_SIGNALS, self.signals, strict=True))
-        return {**self._asdict(), "signals": signals}
+        return {**self._asdict(), "signals": dict(zip(WORD_SIGNALS, self.signals, strict=True))}
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> DoubtModel:

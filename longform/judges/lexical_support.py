@@ -90,9 +90,10 @@ class SupportDocument:
         return [np.argsort(-row, kind="stable")[:NEAREST].tolist() for row in scores]
 
 
-def claim_sentences(claim: str) -> list[str]:
+@lru_cache(maxsize=1024)
+def claim_sentences(claim: str) -> tuple[str, ...]:
     """Return the sentences of a claim that hold a word."""
-    return [one.text for one in sentences(without_marks(claim)) if words(one.text)]
+    return tuple(one.text for one in sentences(without_marks(claim)) if words(one.text))
 
 
 def evidence(document: SupportDocument, claims: Sequence[str], reader: TextReader) -> list[Evidence]:
@@ -209,8 +210,8 @@ class LexicalSupportModel(NamedTuple):
 
     def log_odds(self, found: Sequence[Evidence]) -> Array:
         """Shape (claims,)."""
-        rows = [all_signals(one, self.doubt) for one in found]
-        odds = [sum(self.weights[name] * value for name, value in row.items()) for row in rows]
+        rows = (all_signals(one, self.doubt).items() for one in found)
+        odds = [sum(self.weights[name] * value for name, value in row) for row in rows]
         return np.array(odds, dtype=np.float64) + self.intercept
 
     def as_json(self) -> dict[str, Any]:
