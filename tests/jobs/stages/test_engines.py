@@ -92,6 +92,20 @@ def test_a_task_that_fails_costs_no_other(tmp_path: Path, make_worker: Any, asyn
     assert closed == (["model"] if asynchronous else [])
 
 
+def test_tasks_of_one_block_keep_their_payloads(tmp_path: Path) -> None:
+    """Some make rows of several work ids."""
+
+    def makes() -> Worker:
+        return lambda payload: [{"work_id": one, "haystack_id": payload["of"], "audit": "{}"} for one in payload["ids"]]
+
+    ids = {str(n): [f"{n}-{place}" for place in range(1 + n % 3)] for n in range(99)}
+    given = [Task(work_ids=tuple(own), payload={"of": of, "ids": own}) for of, own in ids.items()]
+    run, stage = Folder(str(tmp_path)), PlainStage(name="s", table="audits", make_worker=makes)
+    run_stage(run, stage, sum(map(len, ids.values())), given, cluster=HERE, log=io.StringIO())
+    made = {row["work_id"]: row["haystack_id"] for row in run.read("audits").to_pylist()}
+    assert made == {one: of for of, own in ids.items() for one in own}
+
+
 def test_a_worker_that_cannot_be_made_ends_the_stage(tmp_path: Path) -> None:
     stage = PlainStage(name="s", table="audits", make_worker=breaks)
     with pytest.raises(StageError, match="no such model; what is finished is kept"):
