@@ -143,7 +143,7 @@ class BothLimits:
         self._requests = _quota(settings, settings.requests_per_minute)
         self._tokens = _quota(settings, settings.tokens_per_minute)
 
-    def wait_s(self, tokens: int, now: float) -> float:
+    def wait_s(self, tokens: float, now: float) -> float:
         """Seconds until a request of so many tokens would be let in; 0: now."""
         waits = [
             quota.wait_s(amount, now)
@@ -153,7 +153,7 @@ class BothLimits:
         wait = max(waits, default=0.0)
         return wait if wait > _ROUNDING else 0.0
 
-    def let_in(self, tokens: int, now: float) -> None:
+    def let_in(self, tokens: float, now: float) -> None:
         if self._requests is not None:
             self._requests.take(1, now)
         if self._tokens is not None:

@@ -15,7 +15,7 @@ import math
 import random
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count, product
 from typing import Literal
@@ -68,7 +68,7 @@ class Server:
     def __post_init__(self) -> None:
         self.gate = self.provider.gate()
 
-    def admit(self, now: float, tokens: int) -> float:
+    def admit(self, now: float, tokens: float) -> float:
         """0 where the call is let in, else the seconds until it would be."""
         begin, end = self.provider.closed
         wait = end - now if begin <= now < end else self.gate.wait_s(tokens, now)
@@ -78,6 +78,10 @@ class Server:
         self.gate.let_in(tokens, now)
         self.accepted.append(now)
         return 0.0
+
+    def counted(self, call: Call) -> float:
+        """Return the tokens that the server counts for *call*."""
+        return call.tokens
 
     def signals(self, now: float) -> Signals | None:
         return read_signals(self.gate.headers(now), now=now) if self.provider.headers else None
@@ -117,7 +121,7 @@ def perfect_makespan(provider: Provider, calls: list[Call], slots: int = 256) ->
     server, now, busy, last = Server(provider), 0.0, [0.0] * slots, 0.0
     for call in calls:
         now = max(now, busy[0])
-        while wait := server.admit(now, call.tokens):
+        while wait := server.admit(now, server.counted(call)):
             now += wait
         done = now + delay(provider, call)
         heapq.heapreplace(busy, done)
@@ -131,6 +135,7 @@ class Worker:
     job: str
     backlog: deque[Call]
     slots: int
+    quota: Quota
     waiting: deque[Call] = field(default_factory=deque)
     under_way: int = 0
     left: list[tuple[float, Call]] = field(default_factory=list)
@@ -168,16 +173,23 @@ class Simulation:
 
     def __init__(
         self,
-        provider: Provider,
-        quota: Quota,
+        provider: Provider | Server,
+        quota: Quota | Sequence[Quota],
         workers: list[tuple[str, deque[Call]]],
         *,
-        retry_after: str,
+        retry_after: str | Callable[[float], float | None],
         seed: int,
         slots: int = 64,
+        told: QuotaLimits | None = None,
     ) -> None:
-        self.server, self.quota, self.retry_after = Server(provider), quota, RETRY_AFTER[retry_after]
-        self.workers = [Worker(f"w{i}", job, backlog, slots) for i, (job, backlog) in enumerate(workers)]
+        self.server = provider if isinstance(provider, Server) else Server(provider)
+        self.retry_after = RETRY_AFTER[retry_after] if isinstance(retry_after, str) else retry_after
+        self.told = told
+        quotas = [quota] * len(workers) if isinstance(quota, Quota) else quota
+        self.workers = [
+            Worker(f"w{i}", job, backlog, slots, own)
+            for i, ((job, backlog), own) in enumerate(zip(workers, quotas, strict=True))
+        ]
         self._rng = random.Random(seed)
         self._events: list[tuple[float, int, Callable[[], None]]] = []
         self._order = count()
@@ -215,7 +227,7 @@ class Simulation:
 
         def answer() -> None:
             ask = worker.ask(self.now)
-            lease = self.quota.lease(self.now, ask)
+            lease = worker.quota.lease(self.now, ask, self.told)
             self.at(self.now + self._latency(), lambda: self._leased(worker, lease))
 
         self.at(left + self._latency(), answer)
@@ -236,7 +248,7 @@ class Simulation:
         worker.left.append((sent, call))
 
         def arrive() -> None:
-            wait = self.server.admit(self.now, call.tokens)
+            wait = self.server.admit(self.now, self.server.counted(call))
             if wait:
                 retry = self.retry_after(wait)
                 self.at(self.now + self._latency(), lambda: self._refused(worker, call, sent, retry))
