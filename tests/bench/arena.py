@@ -163,7 +163,7 @@ def stated_wait(retry_after: str, wait: float) -> float | None:
 
 
 class Met(NamedTuple):
-    """How a client met a provider."""
+    """A client's time and refusals at a provider."""
 
     seconds: float  # from the first call in to the last reply out
     refused: float  # a call
