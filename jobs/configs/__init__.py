@@ -175,11 +175,11 @@ def _apply(content: Content, change: str) -> None:
     if isinstance(place, list):
         place[_index(place, last, change)] = parsed
     elif isinstance(place, dict):
-        place[last] = parsed
+        before, place[last] = place.get(last), parsed
+        if parsed is None and isinstance(before, dict) and "kind" in before:
+            del place[last]  # a part of this name is left out
     else:
-        raise UsageError(
-            f"--set {_key(change)}: {'.'.join(parents)} is {type(place).__name__}, expected a mapping or a list"
-        )
+        _step(place, last, change)  # which is refused
 
 
 def _key_and_value(change: str) -> tuple[str, JsonValue]:

@@ -136,11 +136,12 @@ def models_told(results: Results) -> list[str]:
 
 
 def scripted_told(results: Results) -> list[str]:
-    """Say of each part of a run behind which no model stands, but a script, that it is a rehearsal."""
+    """Say of each part that a run used behind which no model stands, but a script, that it is a rehearsal."""
+    unused = scripted(results, "summarizers") - {str(row["summarizer"]) for row in main_cells(results)}
     return [
         f"{what} {name} is scripted: a rehearsal, no language model"
         for part, what in _PARTS.items()
-        for name in sorted(scripted(results, part))
+        for name in sorted(scripted(results, part) - unused)
     ]
 
 

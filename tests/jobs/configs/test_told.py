@@ -49,6 +49,11 @@ def test_one_fault_is_one_line_at_its_place(
     assert " 2 wrong" not in said
 
 
+def test_a_part_set_to_null_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    assert config(["demo", "--set", "judges.lexical=null"]) == 0
+    assert "lexical" not in re.sub("#.*", "", capsys.readouterr().out)
+
+
 def test_a_short_name_of_presets_is_meant(capsys: pytest.CaptureFixture[str]) -> None:
     assert config(["demo", "--set", "budgt=300"]) == 2
     assert "did you mean 'budget'" in capsys.readouterr().err

@@ -10,6 +10,7 @@ CONFIG = {
         "alpha": {"kind": "chat", "chat": {"model": "org/large-1", "provider": "openai"}},
         "beta": {"kind": "chat", "chat": {"model": "m", "provider": "scripted", "script": "obedient"}},
         "idle": {"kind": "chat", "chat": {"model": "never-asked"}},
+        "unused": {"kind": "chat", "chat": {"model": "m", "provider": "scripted", "script": "obedient"}},
         "offline": {"kind": "offline"},
     },
     "judges": {"offline": {"kind": "offline"}},
