@@ -156,15 +156,15 @@ def blocks_of(
     """
     Return what goes through a chain together.
 
-    Queries of one haystack do if calls about one document are to go out together; where somebody waits on a network,
-    each query goes alone; else several, those of one haystack beside each other.
+    Queries of one haystack do if calls about one document are to go out together; else several, those of one haystack
+    beside each other. Where somebody waits on a network there are eight times as many blocks: an actor has them at once.
     """
     by_haystack = in_groups((plan.benchmark.queries[one.query_id].haystack_id, one) for one in parcels)
     if any(stage.shares_documents for one in chain for stage in one.stages):
         return [of[at : at + _MOST_TOGETHER] for of in by_haystack.values() for at in range(0, len(of), _MOST_TOGETHER)]
-    dear = any(one.holds_model for one in chain)
-    size = a_block(len(parcels), workers=workers, most=_MOST_A_BLOCK if dear else _MOST_TOGETHER)
-    size = 1 if any(one.asynchronous for one in chain) else size
+    waits = any(one.asynchronous for one in chain)
+    most = _MOST_A_BLOCK if waits or any(one.holds_model for one in chain) else _MOST_TOGETHER
+    size = a_block(len(parcels) // (_BLOCKS_A_WORKER if waits else 1), workers=workers, most=most)
     beside = [parcel for of in by_haystack.values() for parcel in of]
     return [beside[at : at + size] for at in range(0, len(beside), size)]
 
