@@ -157,7 +157,7 @@ def blocks_of(
     Return what goes through a chain together.
 
     Queries of one haystack do if calls about one document are to go out together; else several, those of one haystack
-    beside each other. Where somebody waits on a network there are eight times as many blocks: an actor has them at once.
+    beside each other. Where somebody waits on a network blocks are eight times as many: an actor has them at once.
     """
     by_haystack = in_groups((plan.benchmark.queries[one.query_id].haystack_id, one) for one in parcels)
     if any(stage.shares_documents for one in chain for stage in one.stages):
