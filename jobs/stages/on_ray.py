@@ -123,7 +123,6 @@ def _begun(run: Folder, chain: Sequence[Operator], blocks: Blocks, cluster: Clus
     context.execution_options.verbose_progress = False
     context.execution_no_progress_timeout_s = -1  # it counts blocks; a rate-limited block may take long
     context.enable_progress_bars = False
-    size = max(map(len, blocks))
     dataset = ray.data.from_blocks([chain[0].arrives(block) for block in blocks])  # `from_arrow` has a worker count
     for operator, behind in zip(chain, [*chain[1:], None], strict=True):
         given = {"run": run, "operator": operator, "behind": behind, "desk": desk}
@@ -131,9 +130,9 @@ def _begun(run: Folder, chain: Sequence[Operator], blocks: Blocks, cluster: Clus
         dataset = dataset.map_batches(
             WaitingActor if operator.asynchronous else ComputingActor,
             fn_constructor_kwargs=given,
-            batch_size=size if "num_gpus" in wants else None,  # a block; Ray Data takes no None where there are GPUs
+            batch_size=max(map(len, blocks)) if "num_gpus" in wants else None,  # None is refused where there are GPUs
             batch_format="pyarrow",
-            compute=_pool(operator, chain, cluster, n_blocks=len(blocks)),
+            compute=_pool(operator, chain, cluster, blocks),
             **wants,
         )
     # No public name ends an execution, and those that begin one wait for the first block to be through the chain.
@@ -141,14 +140,15 @@ def _begun(run: Folder, chain: Sequence[Operator], blocks: Blocks, cluster: Clus
     return executor, dataset._build_bundle_iterator(executor)  # noqa: SLF001
 
 
-def _pool(operator: Operator, chain: Sequence[Operator], cluster: Cluster, *, n_blocks: int) -> Any:
+def _pool(operator: Operator, chain: Sequence[Operator], cluster: Cluster, blocks: Blocks) -> Any:
     from ray.data import ActorPoolStrategy
 
-    size = max(1, min(cluster.workers, n_blocks, cluster.n_with_gpus(operator.resources.gpus)))
+    size = max(1, min(cluster.workers, len(blocks), cluster.n_with_gpus(operator.resources.gpus)))
     if operator.asynchronous:
         # No queue at an actor: the first one up would take the blocks of those still loading.
-        calls = {"max_concurrent_calls_per_actor": operator.slots, "max_tasks_in_flight_per_actor": operator.slots}
-        return ActorPoolStrategy(size=min(size, math.ceil(n_blocks / operator.slots)), **calls)
+        most = math.ceil(operator.slots / max(map(len, blocks)))
+        calls = {"max_concurrent_calls_per_actor": most, "max_tasks_in_flight_per_actor": most}
+        return ActorPoolStrategy(size=min(size, math.ceil(len(blocks) / most)), **calls)
     # A second block at an actor lets the pool grow, and no actor wait for Ray Data's next look at what is done.
     least = min(size, _least(operator, chain, cluster))
     return ActorPoolStrategy(min_size=least, max_size=size, max_tasks_in_flight_per_actor=2)
