@@ -38,7 +38,7 @@ def test_damaged_file_is_one_sentence_with_its_name_and_what_to_do(content: byte
         Folder(str(tmp_path)).read_json("run.json", needs=["config"])
     assert str(told.value).startswith(f"{tmp_path}/run.json: expected JSON as it was written")
     assert said in str(told.value)
-    assert "delete it: the command that made the run writes it anew" in str(told.value)
+    assert "delete it and give the command that made the run again: it writes it anew" in str(told.value)
     assert told.value.lasts
 
 
