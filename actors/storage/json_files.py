@@ -21,8 +21,8 @@ RESULTS = "results.json"
 """Has everything that the report shows."""
 
 REMADE: Mapping[str, str] = {
-    RECORD: "put it back from a copy, or delete it and give the command that made the run again: it writes it anew, and "
-    "what the tables hold is not made again",
+    RECORD: "put it back from a copy, or delete it and give the command that made the run again: it writes it anew, "
+    "and what the tables hold is not made again",
     RESULTS: "put it back from a copy, or delete it and give the command that made the run again, or `longform "
     "aggregate`: it is written anew from the tables",
     "benchmark.json": "put it back from a copy, or make the benchmark anew",
