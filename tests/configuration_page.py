@@ -84,7 +84,7 @@ _HEAD = """# Configuration
 
 A configuration is a YAML file with the keys below, or the name of a preset (`longform list presets`). An unknown key is
 an error, with the key that is most like it. `longform config NAME` prints a preset or file in full. `--set KEY=VALUE`
-changes one key: `--set resamples=500`, `--set systems.0.order=[given,top]`; `--set judges.lexical=null` leaves a part out.
+changes one key: `--set resamples=500`, `--set systems.0.order=[given,top]`; `--set judges.lexical=null` leaves one out.
 
 - A key without a default must be stated.
 - A key marked *may change* says only how something is asked. A run goes on with another value, and makes nothing anew.
