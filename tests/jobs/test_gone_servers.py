@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import random
+import socket
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -61,9 +64,19 @@ def bench() -> str:
 
 
 @pytest.fixture
-def make(tmp_path: Path, bench: str, unused_tcp_port: int, capfd: pytest.CaptureFixture[str]) -> Callable[..., Command]:
+def port() -> int:
+    """A port that nobody has, below those that connections are given: Ray opens many before a server begins there."""
+    for found in random.sample(range(20_000, 32_000), 100):
+        with socket.socket() as one, suppress(OSError):
+            one.bind(("127.0.0.1", found))
+            return found
+    raise AssertionError("no free port in 100")
+
+
+@pytest.fixture
+def make(tmp_path: Path, bench: str, port: int, capfd: pytest.CaptureFixture[str]) -> Callable[..., Command]:
     """Makes a command whose models are asked for at a port where nothing listens."""
-    return partial(Command, tmp_path, bench, unused_tcp_port, capfd)
+    return partial(Command, tmp_path, bench, port, capfd)
 
 
 @pytest.mark.slow
