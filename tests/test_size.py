@@ -62,7 +62,7 @@ ROOMS = {
     ),
     "stages, runs, evaluate, judge, replay, cluster": Room(
         36,
-        6_065,
+        6_064,
         "jobs/stages/* jobs/runs/* jobs/evaluat*.py jobs/judge.py jobs/replay.py jobs/aggregate.py",
     ),
     "formats, ingest": Room(37, 6_440, "longform/formats/* jobs/ingest.py jobs/files/*"),

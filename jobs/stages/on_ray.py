@@ -146,7 +146,7 @@ def _pool(operator: Operator, chain: Sequence[Operator], cluster: Cluster, block
     size = max(1, min(cluster.workers, len(blocks), cluster.n_with_gpus(operator.resources.gpus)))
     if operator.asynchronous:
         # No queue at an actor: the first one up would take the blocks of those still loading.
-        most = math.ceil(operator.slots / max(map(len, blocks)))
+        most = min(operator.slots, max(2, math.ceil(operator.slots * len(blocks) / sum(map(len, blocks)))))
         calls = {"max_concurrent_calls_per_actor": most, "max_tasks_in_flight_per_actor": most}
         return ActorPoolStrategy(size=min(size, math.ceil(len(blocks) / most)), **calls)
     # A second block at an actor lets the pool grow, and no actor wait for Ray Data's next look at what is done.

@@ -193,8 +193,7 @@ def _rows(one: Item[Ranked], found: Sequence[tuple[RankedRow, str | None]]) -> l
 
 
 def _row(ranked: RankedRow, work_id: str, retriever: str, failure: str | None = None) -> RankingRow:
-    added = {"work_id": work_id, "retriever": retriever, "reranker": None, "failure": failure, "passage": None}
-    return {**ranked, **added}  # type: ignore[typeddict-item]
+    return {**ranked, "work_id": work_id, "retriever": retriever, "reranker": None, "failure": failure, "passage": None}
 
 
 def stages(experiment: Experiment, site: Site) -> list[Retrieve | RetrieveAsked]:
