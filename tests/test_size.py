@@ -37,6 +37,7 @@ ROOMS = {
         "jobs/stages/parcels.py jobs/stages/operators.py jobs/stages/stations.py jobs/stages/on_ray.py"
         " jobs/stages/inbox.py jobs/stages/accounts.py longform/report/how_it_ran.py",
     ),
+    "new since the house: what is said if Ray ends a process": Room(1, 84, "jobs/stages/last_word.py"),
     "laboratory": Room(14, 2_496, "lab/*"),
     "synthesis": Room(50, 9_394, "longform/synthesis/* jobs/synthesis/* jobs/synthesize*.py actors/synthesis/*"),
     "serve": Room(23, 3_484, "serve/*"),

@@ -17,19 +17,19 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from select import select
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any, Self
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 WORDS = "interrupted; the same command goes on from what is kept"
 _CLOSING_S = 8.0  # from a signal to the end of the process
 
-_typed = False
-"""True if this process has no other work than the command."""
-_FINAL_CODES: list[int] = []
-"""The exit code of a command whose work is done; empty while it works."""
+_typed = False  # True if this process has no other work than the command
+_FINAL_CODES: list[int] = []  # the exit code of a command whose work is done; empty while it works
+BEFORE_END: list[Callable[[], object]] = []  # called before this process is ended at once
 
 
 def exit_code(number: int) -> int:
@@ -103,9 +103,7 @@ class Interruptible:
             self._watch.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._pipe is not None and self._watch is not None:
             signal.set_wakeup_fd(self._fd_before)
             if self.received is None or not _typed:
@@ -160,4 +158,6 @@ def _interrupt(number: int) -> None:
 
 def _end(program: str, number: int) -> None:
     os.write(sys.stderr.fileno() if sys.stderr else 2, f"{program}: {WORDS}\n".encode())
+    for do in BEFORE_END:
+        do()
     os._exit(exit_code(number))

@@ -168,7 +168,8 @@ class Accounts:
             part = Part(path=receipt["path"], rows=receipt["rows"], work_ids=new)
             self._waiting.setdefault(account.stage.table, []).append((account, part))
             self._pulse(account)
-            self._progress.step(account.stage.name, len(new), since=account.spans[0][0], where=self._place.words)
+            failed, since = receipt["failed"], account.spans[0][0]
+            self._progress.step(account.stage.name, len(new), failed, since=since, where=self._place.words)
         return account
 
     def _is_due(self, account: Account) -> bool:

@@ -8,11 +8,11 @@ import sys
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cache
 from importlib.util import find_spec
-from types import TracebackType
 from typing import Self
 
 from actors.terminal import say
 from jobs.stages.inbox import Inbox
+from jobs.stages.last_word import LastWord
 from jobs.stages.starting_ray import our_handler_of_sigterm, start_or_join
 from longform.errors import UsageError
 
@@ -39,14 +39,14 @@ class Cluster:
         self.in_process = workers == 0 or (workers is None and self.lacks_ray)
         self.measures = workers is None and not self._address  # a stage begins here, and goes on where it ends sooner
         self.inbox = Inbox()
-        self._started_here = False
+        self._last_word: LastWord | None = None  # of a process that has started or joined Ray
         self._begun: Future[None] | None = None
         # Ray's processes end with the thread that started them, so this one lasts as long as the command
         self._starter = ThreadPoolExecutor(1, "ray")
 
     def ends_sooner(self, rest_s: float, *, cores: int) -> bool:
         """Return whether *rest_s* seconds on *cores* of one process are done sooner on Ray, its start included."""
-        sooner = rest_s * (1 - cores / self.workers) > (_HAND_OVER_S if self._started_here else _START_S)
+        sooner = rest_s * (1 - cores / self.workers) > (_HAND_OVER_S if self._last_word else _START_S)
         if sooner and self.lacks_ray:
             _tell_of_ray()
         return sooner and not self.lacks_ray
@@ -133,20 +133,20 @@ class Cluster:
             self.start()
 
     def _start(self) -> None:
-        self._started_here |= start_or_join(self._address, cpus=max(2, int(self.workers * self.cpus)))
+        if start_or_join(self._address, cpus=max(2, int(self.workers * self.cpus))):
+            self._last_word = LastWord()
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._begun is not None:
             wait([self._begun])
-        if self._started_here:
+        if self._last_word is not None:
             import ray
 
             ray.shutdown()
+            self._last_word.over()
 
 
 @cache

@@ -69,9 +69,8 @@ class Inbox:
 
     def come(self) -> Iterator[TaskReceipt]:
         """Yield what has come."""
-        with suppress(queue.Empty):
-            while True:
-                yield self._come.get_nowait()
+        while not self._come.empty():
+            yield self._come.get_nowait()
 
     def rest(self) -> Iterator[TaskReceipt]:
         """Yield what a command that is stopped has not heard of; of a desk that does not answer, nothing."""

@@ -100,10 +100,9 @@ def operators_of(stages: Sequence[Stage[Any]]) -> list[Operator]:
     """
     groups: list[list[Stage[Any]]] = []
     for stage in stages:
-        if groups and _join(groups[-1], stage):
-            groups[-1].append(stage)
-        else:
-            groups.append([stage])
+        if not (groups and _join(groups[-1], stage)):
+            groups.append([])
+        groups[-1].append(stage)
     behind = [tuple(chain.from_iterable(groups[place:])) for place in range(1, len(groups) + 1)]
     return [Operator(tuple(group), later) for group, later in zip(groups, behind, strict=True)]
 

@@ -21,14 +21,12 @@ from jobs.stages.stage import Plan, Stage
 from longform.rows import TableRow
 from longform.schemas import SCHEMAS
 
-CARRIED = ("rankings", "contexts", "summaries", "units", "verdicts")
-"""The tables of a run whose rows stages read, and parcels carry."""
+CARRIED = ("rankings", "contexts", "summaries", "units", "verdicts")  # tables whose rows stages read, and parcels carry
 
 _TEXT = pa.string()
 _SOURCE = {"table": _TEXT, "work_id": _TEXT}
-_WANTED = pa.struct(
-    {"stage": _TEXT, "work_id": _TEXT, "key": _TEXT, "sources": pa.list_(pa.struct(_SOURCE))}
-)  # a key is JSON: each stage has keys of its own
+# a key is JSON: each stage has keys of its own
+_WANTED = pa.struct({"stage": _TEXT, "work_id": _TEXT, "key": _TEXT, "sources": pa.list_(pa.struct(_SOURCE))})
 _PARTS = pa.struct({**_SOURCE, "part": _TEXT})
 
 

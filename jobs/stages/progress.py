@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TextIO
 
@@ -31,6 +32,7 @@ class Line:
     done: int = 0
     since: float = field(default_factory=time.time)  # its first task began; before, its stream
     is_told: bool = False  # that it is done
+    failed: Counter[str] = field(default_factory=Counter)  # of what is done, by reason
 
     @property
     def is_under_way(self) -> bool:
@@ -43,8 +45,13 @@ class Line:
     def speed(self, elapsed: float) -> str:
         if not self.done or elapsed <= 0:
             return "none done yet"
-        left = elapsed / self.done * (self.total - self.done)
-        return f"{_rate(self.done / elapsed)}, {left:.0f} s left"
+        left, a_second = elapsed / self.done * (self.total - self.done), self.done / elapsed
+        rate = f"{a_second:,.0f} a second" if a_second >= 10 else f"{60 * a_second:,.0f} a minute"
+        return f"{rate}, {left:.0f} s left{self._failures()}"
+
+    def _failures(self) -> str:
+        told = ", ".join(f"{reason} {n:,}" for reason, n in self.failed.most_common(3))
+        return told and f"; {self.failed.total():,} failed: {told}"
 
     def last_words(self, where: str) -> str:
         """Say what was done, and where."""
@@ -53,7 +60,9 @@ class Line:
         if not self.done:
             return f"0 of {self.total:,} {self.unit}"
         before = f"; {self.found:,} were done before" if self.found else ""
-        return f"{self.done:,} {self.unit} in {max(0.0, time.time() - self.since):.1f} s{where and f' {where}'}{before}"
+        made = f"{self.done - self.failed.total():,} of {self.done:,}" if self.failed else f"{self.done:,}"
+        took = f"{max(0.0, time.time() - self.since):.1f} s{where and f' {where}'}"
+        return f"{made} {self.unit} in {took}{self._failures()}{before}"
 
 
 class Progress:
@@ -75,9 +84,10 @@ class Progress:
         if any(line.total for line in lines):
             self._thread.start()
 
-    def step(self, name: str, done: int, *, since: float, where: str) -> None:
+    def step(self, name: str, done: int, failed: Mapping[str, int], *, since: float, where: str) -> None:
         """Count what is done of a stage that has been at work *since* then; one that is finished says so."""
         line = self._lines[name]
+        line.failed.update(failed)
         line.done, line.since = line.done + done, since
         if line.done == line.total:
             self._tell(line, where)
@@ -139,7 +149,3 @@ class Progress:
             total=line.total, desc=line.name, unit=line.unit, file=self._log, bar_format=_BAR, leave=False,
             dynamic_ncols=True,
         )  # fmt: skip
-
-
-def _rate(a_second: float) -> str:
-    return f"{a_second:,.0f} a second" if a_second >= 10 else f"{60 * a_second:,.0f} a minute"

@@ -65,7 +65,7 @@ class TakeContexts(Stage[Shown]):
         shown = dict.fromkeys(shown_to(one) for one in chosen(plan, self.writers))
         documented = bool(plan.benchmark.manifest["rows"]["documents"])
         return [
-            Item(_context_work_id(plan.benchmark, one), one)
+            Item(content_key("shipped-context", plan.benchmark.manifest["dataset_hash"], VERSION, *one), one)
             for one in shown
             if documented and (one.context_id is not None or self.checked)
         ]
@@ -129,10 +129,6 @@ class _Contexts:
 def _in_order(documents: Sequence[Document], doc_ids: Sequence[str]) -> list[Document]:
     by_id = {document.doc_id: document for document in documents}
     return [by_id[doc_id] for doc_id in doc_ids]
-
-
-def _context_work_id(benchmark: Benchmark, shown: Shown) -> str:
-    return content_key("shipped-context", benchmark.manifest["dataset_hash"], VERSION, *shown)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,8 +12,8 @@ import shutil
 import signal
 import socket
 import sys
-import tempfile
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -24,18 +24,20 @@ from typing import Any, TypeVar
 import psutil
 
 from actors.terminal import say
+from jobs.stages.last_word import LastWord
 from longform.errors import LongformError
 from longform.halls import ROOT
 
 Started = TypeVar("Started")
 
 LARGE_BYTES = 20_000_000  # the code is under 13 MB; every node fetches and unpacks the whole package
-_NAMED = 3
 _STARTS = 4
-_LEVEL_LINE = b"Set ray log level from environment variable"
+FIRST_WORD_S, NEXT_WORD_S = 2.0, 10.0  # of a Ray that starts
 # ray/_private/node.py gives a raylet 30 s to register, and no setting changes it
 _TOO_SLOW = "timed out during startup"
 _ANSWERS_WITHIN_S = 10.0
+_SETTINGS = b"\4"  # the kind of frame with which either side of HTTP/2, and of gRPC, begins
+_HTTP_2 = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(3) + _SETTINGS + bytes(5)
 _RAY_WRITES_BYTES = 50_000_000  # sessions of an hour have left 2 to 10 MB of logs
 _OBJECT_STORE_BYTES = 200_000_000  # tasks carry ids and receipts, never texts
 
@@ -59,7 +61,8 @@ def start_or_join(address: str | None, *, cpus: int) -> bool:
     _notices_on_stderr()
     if ray.is_initialized():
         return False
-    with our_handler_of_sigterm():
+    what = f"joining the Ray at {address}" if address else f"starting Ray with {cpus} processors"
+    with our_handler_of_sigterm(), _telling(what):
         try:
             _join(address) if address else _start(cpus)
         except ClusterError:
@@ -77,7 +80,7 @@ def _join(address: str) -> None:
     import ray
 
     _check_answers(address)
-    with without_its_log_level():
+    with LastWord().hearing():
         ray.init(address=address, log_to_driver=False, logging_level="error")
     if words := large_package(ray.get_runtime_context().runtime_env, Path.cwd()):
         say(words, file=sys.stderr)
@@ -102,7 +105,7 @@ def start_local_ray(**settings: Any) -> None:
     settings = {"job_config": _job_config(), "include_dashboard": False, "log_to_driver": False} | settings
 
     def start() -> None:
-        with without_its_log_level():
+        with LastWord().hearing():
             ray.init(address="local", logging_level="error", **settings)
 
     started_in_time(start)
@@ -119,11 +122,11 @@ def started_in_time(start: Callable[[], Started]) -> Started:
         Exception: Whatever Ray raises if it does not start.
     """
     for left in reversed(range(_STARTS)):
-        before = _children()
+        before = set(psutil.Process().children(recursive=True))
         try:
             return start()
         except Exception as error:
-            _end(_children() - before)
+            _end_those_since(before)
             if left == 0 or _TOO_SLOW not in str(error):
                 raise
             say("Ray did not start within 30 s: the machine is busy; starting it again", file=sys.stderr)
@@ -148,29 +151,27 @@ def _job_config() -> Any:
 
 
 @contextmanager
-def without_its_log_level() -> Iterator[None]:
-    """Drop the line by which Ray's native code says on file descriptor 2 how much it logs; pass on all others."""
-    with tempfile.TemporaryFile() as held:
-        sys.stderr.flush()
-        ours = os.dup(2)
-        os.dup2(held.fileno(), 2)
-        try:
-            yield
-        finally:
-            sys.stderr.flush()
-            os.dup2(ours, 2)
-            os.close(ours)
-            held.seek(0)
-            for line in held:
-                if _LEVEL_LINE not in line:
-                    os.write(2, line)
+def _telling(what: str) -> Iterator[None]:
+    """Say after two seconds of the `with` what is waited for, and every ten seconds that it still is."""
+    since, over = time.monotonic(), threading.Event()
+
+    def tell() -> None:
+        wait_s = FIRST_WORD_S
+        while not over.wait(wait_s):
+            wait_s = NEXT_WORD_S
+            say(f"{what}, {time.monotonic() - since:.0f} s so far", file=sys.stderr, flush=True)
+
+    thread = threading.Thread(target=tell, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
 
 
-def _children() -> set[psutil.Process]:
-    return set(psutil.Process().children(recursive=True))
-
-
-def _end(processes: set[psutil.Process]) -> None:
+def _end_those_since(before: set[psutil.Process]) -> None:
+    processes = set(psutil.Process().children(recursive=True)) - before
     for process in processes:
         with suppress(psutil.NoSuchProcess):
             process.kill()
@@ -207,10 +208,13 @@ def _check_room() -> None:
 
 
 def _check_answers(address: str) -> None:
-    """Ask for a connection: Ray itself tries for eight minutes at a place where nobody listens."""
+    """Ask for a connection, and for gRPC on it: Ray itself tries for eight minutes at a place that has none."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if host and port.isdecimal():
-        socket.create_connection((host, int(port)), timeout=_ANSWERS_WITHIN_S).close()
+        with socket.create_connection((host, int(port)), timeout=_ANSWERS_WITHIN_S) as there:
+            there.sendall(_HTTP_2)
+            if os.environ.get("RAY_USE_TLS", "0") == "0" and there.recv(9)[3:4] != _SETTINGS:
+                raise ConnectionError("a server listens there that is no Ray: it speaks no gRPC")
 
 
 def _why_not(address: str | None, error: Exception) -> str:
@@ -250,9 +254,9 @@ def large_package(runtime_env: Any, folder: Path) -> str | None:
     total = sum(sizes.values())
     if total <= LARGE_BYTES:
         return None
-    largest = ", ".join(f"{name} {_megabytes(size)}" for name, size in sizes.most_common(_NAMED))
+    largest = ", ".join(f"{name} {size / 1e6:.1f} MB" for name, size in sizes.most_common(3))
     return (
-        f"the package of this job is {_megabytes(total)} unpacked, and every node fetches it; the largest in it: "
+        f"the package of this job is {total / 1e6:.1f} MB unpacked, and every node fetches it; the largest in it: "
         f"{largest}. Keep what is not code on s3://, or name it in .rayignore"
     )
 
@@ -270,7 +274,3 @@ def _sizes(folder: Path) -> Counter[str]:
             with suppress(FileNotFoundError):
                 sizes[path.relative_to(folder).parts[0]] += path.lstat().st_size
     return sizes
-
-
-def _megabytes(size: int) -> str:
-    return f"{size / 1e6:.1f} MB"

@@ -12,8 +12,8 @@ import os
 import threading
 import time
 import traceback
-from collections import defaultdict, deque
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections import Counter, defaultdict, deque
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain, groupby
@@ -44,6 +44,7 @@ class TaskReceipt(TypedDict):
     stage: str
     path: str
     rows: int
+    failed: Mapping[str, int]  # work ids whose rows are failures all, by reason
     work_ids: Sequence[str]
     error: str  # what it means for other tasks; empty: there is none
     words: str  # its message or traceback
@@ -196,7 +197,13 @@ def written(
     made = conform(_known(stage, rows), SCHEMAS[stage.table])
     part = run.write_part(stage.table, made, work_ids=work_ids)
     save_vectors()
-    return _receipt(stage, work_ids, began) | {"path": part.path, "rows": part.rows}, made
+    return _receipt(stage, work_ids, began) | {"path": part.path, "rows": part.rows, "failed": _failed(made)}, made
+
+
+def _failed(made: pa.Table) -> Counter[str]:
+    rows = made.select([name for name in ("work_id", "failure") if name in made.column_names]).to_pylist()
+    reasons = in_groups((row["work_id"], row.get("failure")) for row in rows)
+    return Counter(of[0] for of in reasons.values() if all(of))
 
 
 def failed(stage: Stage[Any], work_ids: Sequence[str], error: Exception, began: float) -> TaskReceipt:
@@ -212,18 +219,14 @@ def hopeless(stage: Stage[Any], error: Exception) -> TaskReceipt:
 def _receipt(stage: Stage[Any], work_ids: Sequence[str], began: float) -> TaskReceipt:
     worker = f"{this_host().partition(' ')[0]}/{os.getpid()}"
     return {
-        "stage": stage.name, "path": "", "rows": 0, "work_ids": list(work_ids), "error": "", "words": "",
-        "began": began, "ended": time.time(), "worker": worker,
+        "stage": stage.name, "path": "", "rows": 0, "failed": {}, "work_ids": list(work_ids), "error": "",
+        "words": "", "began": began, "ended": time.time(), "worker": worker,
     }  # fmt: skip
 
 
 def awaited(rows: Rows | Awaitable[Rows]) -> Rows:
     """Return the rows of a worker that waits, or of one that computes."""
-    return asyncio.run(_of(rows)) if isinstance(rows, Awaitable) else rows
-
-
-async def _of(rows: Awaitable[Rows]) -> Rows:
-    return await rows
+    return asyncio.run(asyncio.wait_for(rows, None)) if isinstance(rows, Awaitable) else rows
 
 
 def _known(stage: Stage[Any], rows: Rows) -> Iterator[TableRow]:

@@ -18,6 +18,7 @@ import pytest
 
 from actors.rehearsal.fake_provider import fake_process
 from actors.storage.folder import Folder
+from jobs.stages.last_word import WORDS
 from jobs.synthesis.haystacks import read_config, synthesize
 from longform.rehearsal.settings import FakeSettings
 from tests.jobs.killing import (
@@ -30,6 +31,7 @@ from tests.jobs.killing import (
     Nodes,
     Place,
     bill,
+    kill_all,
     moments,
     stages,
     until,
@@ -236,3 +238,23 @@ def test_command_goes_on_when_a_node_dies_with_its_disk(moment: int, nodes: Node
     trial.assert_same_tables()
     trial.assert_in_the_books(most_in_flight=WORKERS * CONCURRENCY)
     trial.assert_nothing_left_to_do()
+
+
+@pytest.mark.parametrize("victim", ["raylet", "gcs_server"])
+def test_a_command_whose_ray_dies_says_so_and_the_same_command_goes_on(victim: str, trial: Trial) -> None:
+    """Ray's native code ends the process after a while, and says nothing itself."""
+    with trial.command() as command:
+        command.reach(trial.fake, FIRST)
+        kill_all([one for one in command.processes() if one.name() == victim])
+        assert command.wait() == 1, command.said()
+        until(lambda: WORDS in command.said(), "its last word")
+    trial.assert_ends()
+    trial.assert_same_tables()
+
+
+def test_a_command_whose_ray_dies_before_it_has_started_says_so(trial: Trial) -> None:
+    with trial.command() as command:
+        until(lambda: any(one.name() == "gcs_server" for one in command.processes()), "the start of Ray")
+        kill_all([one for one in command.processes() if one.name() == "gcs_server"])
+        assert command.wait() == 1, command.said()
+        until(lambda: WORDS in command.said() or "Ray did not start" in command.said(), "its last word")

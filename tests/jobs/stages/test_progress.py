@@ -43,14 +43,26 @@ def test_last_lines_say_what_was_done_and_where(monkeypatch: pytest.MonkeyPatch)
     log = io.StringIO()
     stages = [Line("split", "texts", 0, found=9), Line("judge", "summaries", 3, found=9), Line("score", "cells", 2, 0)]
     shown = Progress(stages, log, str)
-    shown.step("score", 1, since=99.0, where="in this process")
-    shown.step("judge", 3, since=98.0, where="in this process")
+    shown.step("score", 1, {}, since=99.0, where="in this process")
+    shown.step("judge", 3, {}, since=98.0, where="in this process")
     shown.end("in this process")
     assert [" ".join(line.split()) for line in log.getvalue().splitlines()] == [
         "split 9 texts, done before",
         "judge 3 summaries in 2.0 s in this process; 9 were done before",
         "score 1 cells in 1.0 s in this process",
     ]
+
+
+def test_what_failed_is_counted_apart_and_by_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress.time, "time", lambda: 100.0)
+    log, line = io.StringIO(), Line("write", "summaries", 12, found=0)
+    shown = Progress([line], log, str)
+    shown.step("write", 8, {"bad_body": 7, "http_500": 1}, since=98.0, where="")
+    assert line.words(4) == "8/12 summaries, 4 s so far, 120 a minute, 2 s left; 8 failed: bad_body 7, http_500 1"
+    shown.step("write", 4, {"bad_body": 4}, since=98.0, where="in this process")
+    told = "write 0 of 12 summaries in 2.0 s in this process; 12 failed: bad_body 11, http_500 1"
+    assert " ".join(log.getvalue().split()) == told
+    shown.end("")
 
 
 @pytest.mark.parametrize("done", [0, 1])

@@ -3,13 +3,16 @@
 import os
 import subprocess
 import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import psutil
 import pytest
 
+from jobs.stages import starting_ray
 from jobs.stages.cluster import Cluster
-from jobs.stages.starting_ray import ClusterError, without_its_log_level
+from jobs.stages.starting_ray import ClusterError
 
 LATE = "The current node timed out during startup."
 
@@ -83,13 +86,32 @@ def test_another_fault_is_not_tried_again(starting: Any) -> None:
     assert len(init.left) == 1
 
 
-def test_only_its_own_log_level_is_left_unsaid(capfd: pytest.CaptureFixture[str]) -> None:
-    def start() -> None:
-        os.write(2, b"[2026] logging.cc:303: Set ray log level from environment variable RAY_BACKEND_LOG_LEVEL to 3\n")
-        os.write(2, b"what else is wrong\n")
-        raise RuntimeError(LATE)
+def test_it_is_told_that_ray_still_starts(
+    starting: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(starting_ray, "FIRST_WORD_S", 0.001)
+    monkeypatch.setattr(starting_ray, "NEXT_WORD_S", 0.001)
+    told = threading.Semaphore(0)
+    says = starting_ray.say
 
-    with pytest.raises(RuntimeError, match=LATE), without_its_log_level():
-        start()
-    os.write(2, b"later\n")
-    assert capfd.readouterr().err.splitlines() == ["what else is wrong", "later"]
+    def say(text: str, **given: Any) -> None:
+        says(text, **given)
+        told.release()
+
+    class Slow(Init):
+        def __call__(self, **settings: Any) -> None:
+            super().__call__(**settings)
+            assert all(told.acquire(timeout=60) for _ in range(2))
+
+    monkeypatch.setattr(starting_ray, "say", say)
+    starting(Slow(late=0))
+    assert capsys.readouterr().err.count("starting Ray with 2 processors, 0 s so far") >= 2
+
+
+def test_a_server_that_is_no_ray_is_told_at_once() -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        address = f"127.0.0.1:{server.server_port}"
+        with pytest.raises(ClusterError, match=f"the Ray at {address} cannot be joined; .*that is no Ray"):
+            Cluster(address=address, workers=1).start()
+        server.shutdown()
