@@ -63,7 +63,9 @@ def run_status(url: str) -> dict[str, Any]:
         "report": report,
         "live_report": stored_so_far(run),
         "live_report_reason": None,
-        "next": next_step(state, code, verb, url, failures, complete=complete),
+        "next": next_step(
+            state, code, verb, url, failures, open_calls=(spend.sums or {}).get("open", 0), complete=complete
+        ),
     }
 
 
@@ -108,6 +110,7 @@ def _command(record: Mapping[str, Any], heard: Heard, now: float) -> dict[str, A
         "seconds": (now if state == "running" else last) - heard["began_at"],
         "seconds_since_heard": max(0.0, now - last),
         "exit_code": ended["exit_code"] if ended else None,
+        "reason": ended.get("reason") if ended else None,  # an older version wrote none
     }
 
 

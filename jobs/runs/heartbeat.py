@@ -17,6 +17,7 @@ from contextlib import suppress
 from typing import Any, Self
 
 from actors.ledger.entry import Session, process_lives, this_host, this_session
+from actors.secret_values import redacted
 from actors.storage.errors import StorageError
 from actors.storage.folder import Folder
 from jobs.command import DONE, FAILED
@@ -37,9 +38,9 @@ Heard = dict[str, Any]
 A heartbeat as it stands in its file; times are seconds since 1970.
 
     stages   of the command, in its order: `name`, `table`, `unit`, `wanted` (work ids that it is to have in the end),
-             and `done` of them, which is absent before the command has come to the stage
+             and `done` of them, those committed, which is absent before the command has come to the stage
     now      stage -> `todo` when it began, `done` since, `began_at`: those of the stream that is under way
-    ended    `at` and `exit_code`; null: the command goes on, or was killed
+    ended    `at`, `exit_code` and `reason`, the words of an error; null: the command goes on, or was killed
 """
 _KEYS = {"format", "command", "verb", "session", "began_at", "written_at", "stages", "now", "ended"}
 
@@ -87,8 +88,13 @@ class Heartbeat:
             return
         self._over.set()
         self._thread.join()
-        self._heard["ended"] = {"at": time.time(), "exit_code": self._exit_code if error is None else _code(error)}
-        self._write()
+        reason = redacted(str(error)) if isinstance(error, LongformError) else None
+        code = self._exit_code if error is None else _code(error)
+        self._heard["ended"] = {"at": time.time(), "exit_code": code, "reason": reason}
+        if not self._write():  # a full disk has room for it in place of the last one
+            with suppress(StorageError):
+                self._run.delete(self._name)
+            self._write()
 
     def ends_with(self, code: int) -> None:
         """State the exit code of the command, if no error ends it."""
@@ -106,27 +112,31 @@ class Heartbeat:
             self._write()
             self._thread.start()
 
-    def __call__(self, stage: Stage[Any], *, wanted: int, todo: int, done: int, since: float) -> None:
-        """Take how far *stage* is; costs next to nothing, the file is written by a thread of its own."""
+    def __call__(self, stage: Stage[Any], *, wanted: int, todo: int, done: int, kept: int, since: float) -> None:
+        """Take how far *stage* is; what is newly *kept* is written at once, all else by a thread of its own."""
+        found = {"wanted": wanted, "done": wanted - todo + kept}
         with self._lock:
             self._heard["now"][stage.name] = {"todo": todo, "done": done, "began_at": since}
             if done == todo:
                 del self._heard["now"][stage.name]
-            for one in self._heard["stages"]:
-                if one["name"] == stage.name:
-                    one["wanted"], one["done"] = wanted, wanted - todo + done
+            (of_stage,) = (one for one in self._heard["stages"] if one["name"] == stage.name)
+            is_new = kept and of_stage.get("done") != found["done"]
+            of_stage.update(found)
+        if is_new:
+            self._write()
 
     def _keep_writing(self) -> None:
         while not self._over.wait(self._every):
             self._write()
 
-    def _write(self) -> None:
+    def _write(self) -> bool:
+        """Write the file, and return whether that went well; a full disk ends the command where rows are lost."""
         assert self._run is not None
-        with self._lock:
+        with self._lock, suppress(StorageError, OSError):
             self._heard["written_at"] = time.time()
-            content = json.dumps(self._heard).encode()
-        with suppress(StorageError, OSError):  # a full disk ends the command where rows are lost, and not here
-            self._run.write_bytes(self._name, content)
+            self._run.write_bytes(self._name, json.dumps(self._heard).encode())
+            return True
+        return False
 
 
 def _code(error: BaseException) -> int:

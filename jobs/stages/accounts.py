@@ -59,10 +59,10 @@ class Pulse(Protocol):
     """
     Takes how far a stage is, at work *since* a time in seconds since 1970.
 
-    Of *wanted* work ids *todo* were not there when it began, and *done* of these are.
+    Of *wanted* work ids *todo* were not there when it began, *done* of these are made, and *kept* of them committed.
     """
 
-    def __call__(self, stage: Stage[Any], *, wanted: int, todo: int, done: int, since: float) -> None: ...
+    def __call__(self, stage: Stage[Any], *, wanted: int, todo: int, done: int, kept: int, since: float) -> None: ...
 
 
 class Means(NamedTuple):
@@ -180,8 +180,8 @@ class Accounts:
 
     def _pulse(self, of: Account) -> None:
         if self._means.pulse is not None:
-            since = of.spans[0][0] if of.spans else time.time()
-            self._means.pulse(of.stage, wanted=of.wanted, todo=of.todo, done=of.done, since=since)
+            since, kept = of.spans[0][0] if of.spans else time.time(), of.committed
+            self._means.pulse(of.stage, wanted=of.wanted, todo=of.todo, done=of.done, kept=kept, since=since)
 
     def commit(self, *, final: bool) -> None:
         """Make count what waits, and note it."""
@@ -192,6 +192,8 @@ class Accounts:
             for account, part in made:
                 account.committed += len(part.work_ids)
                 account.rows += part.rows
+            for account, _ in made:
+                self._pulse(account)
         self._committed_at = time.monotonic()
         if not final:
             self._note(final=False)

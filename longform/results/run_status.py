@@ -35,16 +35,18 @@ REFRESH_S = 30
 
 
 def next_step(
-    state: State, exit_code: int | None, verb: str, run: str, failures: Mapping[str, int], *, complete: bool
-) -> str:
+    state: State, exit_code: int | None, verb: str, run: str, failures: Mapping[str, int], *, open_calls: int,
+    complete: bool,
+) -> str:  # fmt: skip
     """Say what to do next; *exit_code* is None if none is recorded; a *complete* run has a report and all its rows."""
-    same = f"the same command, longform {verb} ... with --out {run}, goes on where it stopped; nothing is done twice"
+    again = f"; up to {open_calls:,} calls that were in flight may be asked, and paid, again" if open_calls else ""
+    same = f"the same command, longform {verb} ... with --out {run}, goes on; nothing that is kept is done twice{again}"
     if state == "running":
         return f"nothing: the command is at work. longform status {run} --watch follows it"
     if state == "planned":
         return f"the run has only been planned: longform {verb} without --plan does it"
     if state == "killed":
-        return f"the command is not heard of any more, so it was killed: {same}"
+        return f"the command is not heard of any more: it was killed, or could write no more there; {same}"
     if exit_code:
         return _after(exit_code, same, failures)
     if complete:
@@ -156,7 +158,8 @@ def _command(one: Status) -> str:
     code = one["exit_code"]
     words = f" ({_EXIT_CODES[code]})" if code is not None and code in _EXIT_CODES else ""
     ago = time_words(one["seconds_since_heard"])
-    return f"ended: {one['command']} {ago} ago with exit code {code}{words}, after {time_words(one['seconds'])}"
+    why = f": {one['reason']}" if one["reason"] else ""
+    return f"ended: {one['command']} {ago} ago with exit code {code}{words}, after {time_words(one['seconds'])}{why}"
 
 
 def _table(stages: Sequence[Status]) -> str:

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from actors.storage.errors import StorageError
+from actors.storage.folder import Folder
 from jobs.command.interrupts import Interrupted
 from jobs.evaluate import main as evaluate
 from jobs.status import main, watch
@@ -119,9 +120,9 @@ def test_a_run_under_way_in_another_process_and_what_is_said_once_it_is_killed(
         try:
             assert server.asked.wait(DEADLINE_S)
             going = status(capsys, tmp_path / "run")
-            while stages_done(going)["pack"] != (6, 6):  # contexts are packed beside the first calls
+            while len(Folder(tmp_path / "run").locate("contexts")) != 6:  # packed beside the first calls
                 assert process.poll() is None
-                going = status(capsys, tmp_path / "run")
+            going = status(capsys, tmp_path / "run")
         finally:
             process.send_signal(signal.SIGKILL)
             process.wait(DEADLINE_S)
@@ -133,8 +134,10 @@ def test_a_run_under_way_in_another_process_and_what_is_said_once_it_is_killed(
     assert going["spend"]["open"] > 0
     killed = status(capsys, tmp_path / "run", "--watch")
     assert killed["state"] == "killed"
+    assert stages_done(killed)["retrieve"] == (len(Folder(tmp_path / "run").locate("rankings")), 6)
+    assert f"up to {killed['spend']['open']} calls that were in flight may be asked, and paid, again" in killed["next"]
     assert killed["commands"][0]["exit_code"] is None
-    assert "goes on where it stopped" in killed["next"]
+    assert "goes on; nothing that is kept is done twice" in killed["next"]
 
 
 def stages_done(found: Any) -> dict[str, tuple[int, int]]:

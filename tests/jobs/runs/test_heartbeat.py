@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from actors.storage.errors import StorageError
 from actors.storage.folder import Folder
 from jobs.command.interrupts import Interrupted
 from jobs.runs.heartbeat import FOLDER, STALE_S, Heartbeat, heartbeats, lives
 from longform.errors import BudgetReachedError
 
+if TYPE_CHECKING:  # the plugin is to be loaded by pytest
+    from tests.small_disk import SmallDisk
+
+pytest_plugins = ["tests.small_disk"]
+MakeDisk = Callable[[int], "SmallDisk"]
 STAGES = [
     {"name": "judge j", "table": "verdicts", "unit": "summaries", "wanted": 10},
     {"name": "score", "table": "scores", "unit": "summaries", "wanted": 3},
@@ -32,17 +40,19 @@ def test_a_command_is_heard_from_its_beginning_to_its_end(tmp_path: Path) -> Non
         heartbeat.begin(Folder(str(tmp_path)), STAGES)
         began = heard(tmp_path)
         for done in (0, 2):
-            heartbeat(STAGE, wanted=10, todo=6, done=done, since=7.0)
-            heartbeat(ANOTHER, wanted=3, todo=3, done=done // 2, since=8.0)
+            heartbeat(STAGE, wanted=10, todo=6, done=done + 1, kept=done, since=7.0)
+            heartbeat(ANOTHER, wanted=3, todo=3, done=done // 2, kept=0, since=8.0)
+        kept = heard(tmp_path)
         heartbeat.ends_with(3)
 
     assert lives(began, now=began["written_at"] + 1)
     assert not lives(began, now=began["written_at"] + STALE_S + 1), "nobody writes it any more"
+    assert kept["stages"][0]["done"] == 6, "what is committed is told at once, if the command were killed now"
     ended = heard(tmp_path)
     assert ended["ended"]["exit_code"] == 3
-    assert ended["stages"] == [{**STAGES[0], "done": 6}, {**STAGES[1], "done": 1}]
+    assert ended["stages"] == [{**STAGES[0], "done": 6}, {**STAGES[1], "done": 0}], "made is not committed"
     assert ended["now"] == {
-        "judge j": {"todo": 6, "done": 2, "began_at": 7.0},
+        "judge j": {"todo": 6, "done": 3, "began_at": 7.0},
         "score": {"todo": 3, "done": 1, "began_at": 8.0},
     }
     assert not lives(ended, now=ended["written_at"])
@@ -61,7 +71,26 @@ def test_the_exit_code_is_that_of_the_error(tmp_path: Path, error: BaseException
     with pytest.raises(type(error)):
         work()
 
-    assert heard(tmp_path)["ended"]["exit_code"] == code
+    ended = heard(tmp_path)["ended"]
+    assert (ended["exit_code"], ended["reason"]) == (code, "no more" if code == 4 else None)
+
+
+def test_a_full_disk_has_room_for_the_last_word(small_disk: MakeDisk) -> None:
+    disk = small_disk(40)
+    run = Folder(str(disk.folder / "run"))
+
+    def work() -> None:
+        with Heartbeat("evaluate-1", "evaluate") as heartbeat:
+            heartbeat.begin(run, STAGES)
+            for number in count():
+                run.write_bytes(f"part-{number}", b"-")
+
+    with pytest.raises(StorageError, match="the disk is full"):
+        work()
+
+    (found,) = heartbeats(run)
+    assert found["ended"]["exit_code"] == 1
+    assert "the disk is full; make room there" in found["ended"]["reason"]
 
 
 def test_a_command_that_did_not_begin_writes_nothing(tmp_path: Path) -> None:

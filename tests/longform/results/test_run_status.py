@@ -14,19 +14,19 @@ from longform.results.run_status import next_step, status_line, status_words
     [
         ("running", None, False, "--watch"),
         ("planned", None, False, "without --plan"),
-        ("killed", None, False, "goes on where it stopped"),
+        ("killed", None, False, "nothing that is kept is done twice"),
         ("ended", 4, False, "a larger --max-cost"),
         ("ended", 3, True, "tries it again"),
         ("ended", 130, False, "exit code 130"),
         ("ended", 0, False, "--until"),
         ("ended", 0, True, "the run is done"),
-        ("unknown", None, False, "goes on where it stopped"),
+        ("unknown", None, False, "nothing that is kept is done twice"),
     ],
 )
 def test_what_comes_next_follows_from_how_the_command_ended(
     state: Any, code: int | None, complete: bool, words: str
 ) -> None:
-    assert words in next_step(state, code, "evaluate", "runs/x", {"timeout": 1}, complete=complete)
+    assert words in next_step(state, code, "evaluate", "runs/x", {"timeout": 1}, open_calls=0, complete=complete)
 
 
 @pytest.mark.parametrize(
@@ -39,10 +39,17 @@ def test_what_comes_next_follows_from_how_the_command_ended(
     ],
 )
 def test_what_no_try_cures_is_told_apart(failures: dict[str, int], again: bool, lasts: str) -> None:
-    told = next_step("ended", 3, "evaluate", "runs/x", failures, complete=True)
+    told = next_step("ended", 3, "evaluate", "runs/x", failures, open_calls=0, complete=True)
     assert ("the same command tries it again" in told) == again
     assert ("only another configuration" in told) == bool(lasts)
     assert lasts in told
+
+
+def test_calls_in_flight_are_told_unless_all_is_done() -> None:
+    told = "up to 1,200 calls that were in flight may be asked, and paid, again"
+    for state, code, complete in (("killed", None, False), ("ended", 1, False), ("ended", 0, True)):
+        words = next_step(state, code, "evaluate", "runs/x", {}, open_calls=1200, complete=complete)  # type: ignore[arg-type]
+        assert (told in words) != complete
 
 
 def status(**changes: Any) -> Any:
