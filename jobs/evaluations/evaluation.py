@@ -80,8 +80,8 @@ class Evaluation:
         self.budget_ended = False
         self._pulse = heartbeat
         if heartbeat is not None:
+            heartbeat.begin(self.run, sizes_of(self.plan))  # before it looks for others: of two one sees the other
             self.record.begin()
-            heartbeat.begin(self.run, sizes_of(self.plan))
         for stage in () if planning else self.plan.stages:
             if stage.resources is not None and stage.resources.gpus:
                 cluster.check_gpus(stage.resources.gpus, stage.name)

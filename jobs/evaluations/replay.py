@@ -102,8 +102,8 @@ class Replay:
         )
         self._pulse = heartbeat
         if heartbeat is not None:
+            heartbeat.begin(self.run, sizes_of(self.plan))  # before it looks for others: of two one sees the other
             self.record.begin()
-            heartbeat.begin(self.run, sizes_of(self.plan))
 
     def do(self, *steps: str) -> None:
         """Do the stages of some steps; of all if none is named."""

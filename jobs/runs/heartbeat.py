@@ -3,8 +3,9 @@ The heartbeat of a command that works on a run: a small file, written every few 
 
     RUN/progress/<command>.json     the stages of the command, how far the one under way is, and how it ended
 
-Nothing depends on these files: they may be deleted, and a command that cannot write one goes on without. A later
-command deletes those of commands that have ended. A file that is not written any more is of a command that was killed.
+A second command is refused by them. Nothing else depends on these files: they may be deleted, and a command that cannot
+write one goes on without. A later command deletes those of commands that have ended. A file that is not written any
+more is of a command that was killed.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Any, Self
 
 from actors.ledger.entry import Session, process_lives, this_host, this_session
@@ -23,7 +25,7 @@ from actors.storage.folder import Folder
 from jobs.command import DONE, FAILED
 from jobs.command.interrupts import Interrupted, exit_code
 from jobs.stages.stage import Plan, Stage
-from longform.errors import LongformError
+from longform.errors import LongformError, UsageError
 
 FOLDER = "progress"
 EVERY_S = 5.0
@@ -101,7 +103,13 @@ class Heartbeat:
         self._exit_code = code
 
     def begin(self, run: Folder, stages: Sequence[Mapping[str, Any]]) -> None:
-        """Start to write to *run*; a second call, with the stages of a further order of documents, goes on."""
+        """
+        Start to write to *run*; a second call, with the stages of a further order of documents, goes on.
+
+        Raises:
+            UsageError: Another command is at work on it.
+        """
+        check_alone(run, self.command)
         with self._lock:
             done = {stage["name"]: {"done": stage["done"]} for stage in self._heard["stages"] if "done" in stage}
             self._heard["stages"] = [{**stage, **done.get(stage["name"], {})} for stage in stages]
@@ -171,6 +179,26 @@ def heartbeats(run: Folder) -> list[Heard]:
 def lives(heard: Heard, *, now: float) -> bool:
     """Return whether the command of a heartbeat is at work; *now* is in seconds since 1970."""
     return heard["ended"] is None and now - heard["written_at"] <= STALE_S and not _is_gone(heard)
+
+
+def check_alone(run: Folder, command: str) -> None:
+    """
+    Make sure that no command but *command* is at work on a run: each writes what it did into one record.
+
+    Raises:
+        UsageError: One is; the message says who, and since when.
+    """
+    now, others = time.time(), list[Heard]()
+    with suppress(StorageError):  # a folder that cannot be listed cannot be written either: the record tells it
+        others = [one for one in heartbeats(run) if one["command"] != command and lives(one, now=now)]
+    for heard in others:
+        host, pid, _ = heard["session"]
+        raise UsageError(
+            f"{run.url}: {heard['command']} is at work here, process {pid} of {host.split()[0]}, since "
+            f"{datetime.fromtimestamp(heard['began_at'], UTC):%Y-%m-%d %H:%M:%S} UTC, and was heard of "
+            f"{now - heard['written_at']:.0f} s ago; nothing has been done. Wait until it has ended, or end it, and give "
+            f"this command again, or name another folder. Who is not heard of for {STALE_S:.0f} s counts as ended"
+        )
 
 
 def _is_gone(heard: Heard) -> bool:

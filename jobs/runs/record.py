@@ -28,6 +28,7 @@ from actors.chat.model import CallContext
 from actors.storage.benchmark import MANIFEST, Benchmark
 from actors.storage.folder import Folder
 from actors.storage.json_files import RECORD
+from jobs.runs.heartbeat import check_alone
 from jobs.stages.accounts import StageReport
 from longform import __version__
 from longform.errors import UsageError
@@ -97,8 +98,14 @@ class RunRecord:
         self._written_at: float | None = None
 
     def begin(self) -> None:
-        """Write it, if that is not done: from now on the folder is one of this run. Who only reads never does."""
+        """
+        Write it, if that is not done: from now on the folder is one of this run. Who only reads never does.
+
+        Raises:
+            UsageError: Another command is at work on the run.
+        """
         if self._written_at is None:
+            check_alone(self._run, self._command)
             self._write()
 
     @property

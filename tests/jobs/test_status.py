@@ -123,6 +123,10 @@ def test_a_run_under_way_in_another_process_and_what_is_said_once_it_is_killed(
             while len(Folder(tmp_path / "run").locate("contexts")) != 6:  # packed beside the first calls
                 assert process.poll() is None
             going = status(capsys, tmp_path / "run")
+            record = (tmp_path / "run" / "run.json").read_bytes()
+            refused = [evaluate([*words(tmp_path, bench, url), *more]) for more in ((), ("--plan",))]
+            told = capsys.readouterr().err
+            assert (tmp_path / "run" / "run.json").read_bytes() == record
         finally:
             process.send_signal(signal.SIGKILL)
             process.wait(DEADLINE_S)
@@ -132,6 +136,8 @@ def test_a_run_under_way_in_another_process_and_what_is_said_once_it_is_killed(
     done = stages_done(going)
     assert done["judge j"] == (0, 6), "stages to come are told, too"
     assert going["spend"]["open"] > 0
+    assert refused == [2, 2], "a second command, and one that plans, would write the record of this one anew"
+    assert "is at work here, process" in told
     killed = status(capsys, tmp_path / "run", "--watch")
     assert killed["state"] == "killed"
     assert stages_done(killed)["retrieve"] == (len(Folder(tmp_path / "run").locate("rankings")), 6)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -14,8 +15,8 @@ import pytest
 from actors.storage.errors import StorageError
 from actors.storage.folder import Folder
 from jobs.command.interrupts import Interrupted
-from jobs.runs.heartbeat import FOLDER, STALE_S, Heartbeat, heartbeats, lives
-from longform.errors import BudgetReachedError
+from jobs.runs.heartbeat import FOLDER, STALE_S, Heartbeat, check_alone, heartbeats, lives
+from longform.errors import BudgetReachedError, UsageError
 
 if TYPE_CHECKING:  # the plugin is to be loaded by pytest
     from tests.small_disk import SmallDisk
@@ -104,15 +105,38 @@ def test_a_process_that_is_gone_does_not_live_and_a_later_command_forgets_it(tmp
     with Heartbeat("evaluate-1", "evaluate") as heartbeat:
         heartbeat.begin(Folder(str(tmp_path)), STAGES)
         gone = heard(tmp_path)
-        host, pid, started = gone["session"]
-        gone["session"] = [host, pid, started - 1000]  # the number is another's now
-        gone["command"] = "evaluate-0"
-        (tmp_path / FOLDER / "evaluate-0.json").write_text(json.dumps(gone))
-        (tmp_path / FOLDER / "odd.json").write_text("[")
-        assert not lives(gone, now=gone["written_at"])
-        with Heartbeat("evaluate-2", "evaluate") as later:
-            later.begin(Folder(str(tmp_path)), STAGES)
-            assert [one["command"] for one in heartbeats(Folder(str(tmp_path)))] == ["evaluate-2", "evaluate-1"]
+    host, pid, started = gone["session"]
+    gone["session"] = [host, pid, started - 1000]  # the number is another's now
+    gone["command"] = "evaluate-0"
+    (tmp_path / FOLDER / "evaluate-0.json").write_text(json.dumps(gone))
+    (tmp_path / FOLDER / "odd.json").write_text("[")
+    assert not lives(gone, now=gone["written_at"])
+    with Heartbeat("evaluate-2", "evaluate") as later:
+        later.begin(Folder(str(tmp_path)), STAGES)
+        assert [one["command"] for one in heartbeats(Folder(str(tmp_path)))] == ["evaluate-2"]
+
+
+def test_a_second_command_is_refused_until_the_first_has_ended_or_is_gone(tmp_path: Path) -> None:
+    run = Folder(str(tmp_path))
+    with Heartbeat("evaluate-1", "evaluate") as first:
+        first.begin(run, STAGES)
+        with (
+            pytest.raises(
+                UsageError, match=rf"evaluate-1 is at work here, process {os.getpid()} of .* UTC, and was heard"
+            ),
+            Heartbeat("evaluate-2", "evaluate") as second,
+        ):
+            second.begin(run, STAGES)
+        first.begin(run, STAGES)  # a further order of documents
+        assert [one["command"] for one in heartbeats(run)] == ["evaluate-1"], "the second left nothing"
+        elsewhere = heard(tmp_path)
+    elsewhere["session"][0] = "another machine"
+    name = tmp_path / FOLDER / "evaluate-1.json"
+    name.write_text(json.dumps(elsewhere))
+    with pytest.raises(UsageError, match="process .* of another, since"):
+        check_alone(run, "evaluate-2")
+    name.write_text(json.dumps(elsewhere | {"written_at": elsewhere["written_at"] - STALE_S}))
+    check_alone(run, "evaluate-2")
 
 
 def test_a_folder_that_cannot_be_written_costs_the_heartbeat_alone(tmp_path: Path) -> None:
