@@ -18,6 +18,8 @@ from longform.keys import in_groups
 from longform.metrics.measure import Measure
 from longform.records import Target
 from longform.report.parts import counted
+from longform.results.cells import capitalized
+from longform.results.run_status import without_text
 from longform.settings.experiment import Experiment
 from longform.summaries.methods import OWN_BULLETS
 
@@ -75,9 +77,10 @@ def _targets_of(task: str) -> tuple[str, str]:
 def unranked(run: Folder, plan: Plan) -> list[str]:
     """
     Return a sentence for each retriever without some rankings, each reranker without some scores, each summarizer whose
-    summaries failed with more than a word, and each judge without some answers, with why.
+    summaries failed with more than a word, and each judge without some answers, with why; and what cures paid replies
+    without a text.
     """
-    found = (told(run, plan) for told in (_not_retrieved, _not_reranked, _not_written, _not_judged))
+    found = (told(run, plan) for told in (_not_retrieved, _not_reranked, _not_written, _not_judged, _without_text))
     return [sentence for own in found for sentence in own]
 
 
@@ -103,6 +106,15 @@ def _not_judged(run: Folder, plan: Plan) -> list[str]:
         if (reason := failure.partition(":")[0]) != SUMMARY_FAILED:
             failures.setdefault(judge, Counter())[reason] += 1
     return [f"Judge {judge} gave {own.total():,} pairs no answer ({_reasons(own)})." for judge, own in failures.items()]
+
+
+def _without_text(run: Folder, plan: Plan) -> list[str]:
+    """Return the sentence on paid replies of writers and judges in which no text can be read."""
+    makers = {"summaries": plan.of(Summarized), "verdicts": plan.of(Judged)}
+    wanted = {table: {item.work_id: table for item in items} for table, items in makers.items()}
+    failures = (failure for table, of_table in wanted.items() for _, failure in _failed(run, table, of_table))
+    words = without_text(Counter(failure.partition(":")[0] for failure in failures))
+    return [f"{capitalized(words)}."] if words else []
 
 
 def _not_retrieved(run: Folder, plan: Plan) -> list[str]:

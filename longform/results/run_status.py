@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
@@ -24,6 +25,7 @@ A run as another process sees it, as `longform status RUN --json` prints it.
 State = Literal["running", "killed", "ended", "planned", "unknown"]
 """State of a run's last command: at work; not heard of any more; ended; planned only; nothing is recorded."""
 
+_WITHOUT_TEXT = re.compile("empty_reply|only_reasoning|bad_encoding|bad_content.*")
 _FOUND_LATER = 3  # exit code: some rows failed
 _BUDGET = 4
 
@@ -50,7 +52,7 @@ def next_step(
     if exit_code:
         return _after(exit_code, same, failures)
     if complete:
-        return "nothing: the run is done"
+        return "; ".join(filter(None, ["nothing: the run is done", without_text(failures)]))
     return f"not everything is done; if --until ended the command early, leave it out: {same}"
 
 
@@ -59,10 +61,21 @@ def _after(exit_code: int, same: str, failures: Mapping[str, int]) -> str:
         return f"the budget was reached: {same}, with a larger --max-cost or --max-calls"
     if exit_code == _FOUND_LATER:
         again = "the same command tries it again" if failures != (lasts := lasting(failures)) or not lasts else ""
+        lasts = {reason: n for reason, n in lasts.items() if not _WITHOUT_TEXT.fullmatch(reason)}
         cure = f"only another configuration cures {_reasons(lasts)}, which no command tries again" if lasts else ""
         above = "done, but more failed or is unjudged than unjudged_threshold allows"
-        return f"{above}: {'; '.join(filter(None, [again, cure]))}"
+        return f"{above}: {'; '.join(filter(None, [again, cure, without_text(failures)]))}"
     return f"the command ended with exit code {exit_code}: see its last line, then {same}"
+
+
+def without_text(failures: Mapping[str, int]) -> str:
+    """Say what cures paid replies in which no text can be read; empty if *failures* have none."""
+    if not (found := {reason: n for reason, n in failures.items() if _WITHOUT_TEXT.fullmatch(reason)}):
+        return ""
+    return (
+        f"replies in which no text can be read ({_reasons(found)}) are paid, and no command asks again here; one with "
+        "another --out does, and a larger max_tokens, another server, or a --ledger of its own"
+    )
 
 
 # ---------------------------------------------------------------- the live report

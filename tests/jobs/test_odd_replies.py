@@ -28,13 +28,14 @@ ODD: dict[str, Any] = {
     "unsaid": completion(message={"content": SUMMARY}, finish_reason=None),
     "cut": completion(message={"content": SUMMARY[:9]}, finish_reason="MAX_TOKENS"),
     "filtered": (400, {"error": {"code": "content_filter", "message": "managed"}}),
+    "blank": completion(message={"content": " \n"}),
     "deep": (400, "[" * 200_000),
     "moved": (302, ""),
     "thinks": completion(message={"content": f'<think>{{"coverage": "NO_COVERAGE"}}</think>Verdict: {SAID}.'}),
     "words": completion(message={"content": json.dumps({"coverage": "full_coverage", "bullet_id": "1"})}),
     "mute": completion(message={"content": "I would rather not say."}),
 }
-WRITERS, JUDGES = list(ODD)[:7], list(ODD)[7:]
+WRITERS, JUDGES = list(ODD)[:8], list(ODD)[8:]
 
 
 class Odd(BaseHTTPRequestHandler):
@@ -111,6 +112,7 @@ def _run(folder: Path, bench: str) -> Outcome:
         *((name, None) for name in ("parts", "stream", "unsaid")),
         ("cut", "not_finished_MAX_TOKENS"),
         ("filtered", "content_filter"),
+        ("blank", "empty_reply"),
         ("deep", "http_400"),
     ],
 )
@@ -118,6 +120,11 @@ def test_a_summary_is_read_or_its_reason_is_told(outcome: Outcome, writer: str, 
     assert outcome.failures[writer] == {failure: N_QUERIES}
     assert Odd.asked[writer] == N_QUERIES, "what was paid for is not paid for again"
     assert failure is None or f"{failure} {N_QUERIES}" in outcome.said
+
+
+def test_a_way_out_of_paid_replies_without_a_text_is_named(outcome: Outcome) -> None:
+    assert f"Replies in which no text can be read (empty_reply {N_QUERIES}) are paid" in outcome.said
+    assert "one with another --out does, and a larger max_tokens, another server, or a --ledger of its" in outcome.said
 
 
 @pytest.mark.parametrize("judge", ["thinks", "words"])

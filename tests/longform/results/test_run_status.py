@@ -35,6 +35,7 @@ def test_what_comes_next_follows_from_how_the_command_ended(
         ({"timeout": 2, "http_503": 1, "raised": 1}, True, ""),
         ({"length": 2, "http_400": 1}, False, "length 2, http_400 1"),
         ({"length": 2, "connection": 1}, True, "length 2"),
+        ({"length": 2, "empty_reply": 1}, False, "cures length 2, which"),
         ({}, True, ""),
     ],
 )
@@ -43,6 +44,15 @@ def test_what_no_try_cures_is_told_apart(failures: dict[str, int], again: bool, 
     assert ("the same command tries it again" in told) == again
     assert ("only another configuration" in told) == bool(lasts)
     assert lasts in told
+
+
+@pytest.mark.parametrize("code", [0, 3])
+def test_a_way_out_of_paid_replies_without_a_text_is_named(code: int) -> None:
+    failures = {"empty_reply": 4, "bad_content_list": 1, "timeout": 2}
+    told = next_step("ended", code, "evaluate", "runs/x", failures, open_calls=0, complete=True)
+    assert "replies in which no text can be read (empty_reply 4, bad_content_list 1) are paid" in told
+    assert "a --ledger of its own" in told
+    assert "a --ledger" not in next_step("ended", code, "evaluate", "r", {"length": 2}, open_calls=0, complete=True)
 
 
 def test_calls_in_flight_are_told_unless_all_is_done() -> None:
