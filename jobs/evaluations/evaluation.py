@@ -90,8 +90,9 @@ class Evaluation:
 
     def through(self, until: str) -> dict[str, Any]:
         """Do the steps up to and with *until*; return the results if that is the report, else the run's record."""
-        self.do(*STEPS[: STEPS.index(until) + 1])
-        return self.report(again=False) if until == REPORT else self.record.content
+        with self.record.stays():
+            self.do(*STEPS[: STEPS.index(until) + 1])
+            return self.report(again=False) if until == REPORT else self.record.content
 
     def do(self, *steps: str) -> None:
         """Do the stages of some steps that follow each other, in as few streams as may be."""

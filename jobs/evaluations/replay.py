@@ -162,5 +162,6 @@ def replay(
 ) -> dict[str, Any]:
     """Return the results: the tables of the report, as one JSON document."""
     job = Replay(bench_url, out_url, settings, cluster=cluster, heartbeat=heartbeat)
-    job.do()
-    return job.report()
+    with job.record.stays():
+        job.do()
+        return job.report()

@@ -196,8 +196,8 @@ def check_alone(run: Folder, command: str) -> None:
         raise UsageError(
             f"{run.url}: {heard['command']} is at work here, process {pid} of {host.split()[0]}, since "
             f"{datetime.fromtimestamp(heard['began_at'], UTC):%Y-%m-%d %H:%M:%S} UTC, and was heard of "
-            f"{now - heard['written_at']:.0f} s ago; nothing has been done. Wait until it has ended, or end it, and give "
-            f"this command again, or name another folder. Who is not heard of for {STALE_S:.0f} s counts as ended"
+            f"{now - heard['written_at']:.0f} s ago; nothing has been done. Wait until it has ended, or end it, and "
+            f"give this command again, or name another folder. Who is not heard of for {STALE_S:.0f} s counts as ended"
         )
 
 

@@ -16,8 +16,8 @@ from __future__ import annotations
 import platform
 import subprocess
 import time
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from pydantic import ValidationError
 
 from actors.chat.model import CallContext
 from actors.storage.benchmark import MANIFEST, Benchmark
+from actors.storage.errors import StorageError
 from actors.storage.folder import Folder
 from actors.storage.json_files import RECORD
 from jobs.runs.heartbeat import check_alone
@@ -173,7 +174,25 @@ class RunRecord:
         else:
             noted.update(did)
 
+    @contextmanager
+    def stays(self) -> Iterator[None]:
+        """Say at the end of the `with` that the run was deleted meanwhile, whatever else that led to."""
+        try:
+            yield
+        finally:
+            self._check_there()
+
+    def _check_there(self) -> None:
+        if self._written_at is not None and not self._run.has(RECORD_FILE):
+            raise StorageError(
+                f"{self._run.url}: {RECORD_FILE} is gone: expected the run that this command works on, which somebody "
+                "deleted or moved. Delete what is left there, or move the run back, and give the same command again: "
+                "finished calls are in the ledger and not paid again",
+                lasts=True,
+            )
+
     def _write(self) -> None:
+        self._check_there()
         self._written_at = time.monotonic()
         self._run.write_json(RECORD_FILE, self.content, sealed=True)
 

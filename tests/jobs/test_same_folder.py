@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from http.server import BaseHTTPRequestHandler
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from actors.storage.folder import Folder
 from jobs import aggregate, evaluate
 from jobs.results.write import read_results
 from jobs.stages import split
+from tests.completion import completion
+from tests.jobs.held_server import HeldServer, serving
 from tests.jobs.run_content import copy_runs
 
 CHAT = {"provider": "scripted", "model": "scripted", "script": "obedient"}
@@ -65,6 +68,63 @@ def again(finished: Runs, tmp_path: Path) -> Runs:
     """The same in a folder of its own, to change."""
     copy_runs(finished.folder, tmp_path)
     return Runs(tmp_path, finished.bench)
+
+
+# ---------------------------------------------------------------- a run that somebody takes away
+
+
+class _Moving(BaseHTTPRequestHandler):
+    """Answers calls; with one of them the run is gone."""
+
+    server: Moving
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["content-length"]))
+        self.server.left -= 1
+        if not self.server.left:
+            Path(self.server.run).rename(f"{self.server.run}-moved")  # all of it at once
+        body = json.dumps(completion(message={"content": "- Swans nest by the lake [1]."})).encode()
+        self.send_response(200)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: Any) -> None: ...
+
+
+class Moving(HeldServer):
+    def __init__(self, run: str, call: int) -> None:
+        super().__init__(_Moving)
+        self.run, self.left = run, call
+
+
+@pytest.mark.parametrize("call", [1, 6])
+def test_a_run_that_is_gone_before_it_is_made_is_an_error(
+    call: int, bench: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = Runs(tmp_path, bench)
+    with serving(Moving(runs.out, call)) as server:
+        chat = {"model": "m", "base_url": f"http://127.0.0.1:{server.server_port}/v1", "concurrency": 1}
+        one = {"retriever": "keywords", "budget_tokens": 600, "summarizer": "scripted"}
+        runs.write(CONFIG | {"summarizers": {"scripted": {"kind": "chat", "chat": chat}}, "systems": [one]})
+        assert runs.evaluate("--workers", "0") == 1
+        assert server.left <= 0, "nobody moved it"
+    told = capsys.readouterr().err.splitlines()[-1]
+    assert "run.json is gone: expected the run that this command works on" in told
+    assert "give the same command again" in told
+    assert not (Path(runs.out) / "run.json").exists()
+
+
+def test_a_run_that_is_gone_while_its_results_are_made_has_none(
+    again: Runs, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def made(*_: Any, **__: Any) -> dict[str, Any]:
+        Path(again.out).rename(f"{again.out}-moved")
+        return {"size": {}}
+
+    monkeypatch.setattr("jobs.evaluations.evaluation.evaluation_results", made)
+    assert again.evaluate("--limit", "2", "--workers", "0") == 1
+    assert "run.json is gone" in capsys.readouterr().err.splitlines()[-1]
 
 
 def stages(told: dict[str, Any]) -> dict[str, dict[str, Any]]:

@@ -133,7 +133,7 @@ def test_a_second_command_is_refused_until_the_first_has_ended_or_is_gone(tmp_pa
     elsewhere["session"][0] = "another machine"
     name = tmp_path / FOLDER / "evaluate-1.json"
     name.write_text(json.dumps(elsewhere))
-    with pytest.raises(UsageError, match="process .* of another, since"):
+    with pytest.raises(UsageError, match=r"process \d+ of another, since"):
         check_alone(run, "evaluate-2")
     name.write_text(json.dumps(elsewhere | {"written_at": elsewhere["written_at"] - STALE_S}))
     check_alone(run, "evaluate-2")
