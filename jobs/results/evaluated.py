@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -16,8 +17,10 @@ import jobs
 import longform
 from actors.measures import check_measures
 from actors.storage.benchmark import ACCOUNT, AUDIT, TABLES, Benchmark
+from actors.storage.errors import StorageError
 from actors.storage.folder import Folder
 from actors.studies import open_studies
+from actors.terminal import say
 from jobs.files.outputs import marks_told
 from jobs.results.calls import call_results
 from jobs.results.evidence import ReportedWork, RunEvidence, by_summary
@@ -74,9 +77,14 @@ def evaluation_results(
     kept = {name: told for name, told in record.items() if name != "last_call"}
     beside = (kept, told.judges, told.more, told.calls, asked, plan.query_ids, budget_ended)
     made_of, report = {"key": _key(run, benchmark, *beside)}, run.child(REPORT)
-    written = run.has(RESULTS) and report.has(MADE_OF) and report.has(INDEX)
-    if not again and written and report.read_json(MADE_OF) == made_of:
-        return {**read_results(run), "run": record}
+    try:
+        written = not again and run.has(RESULTS) and report.has(MADE_OF) and report.has(INDEX)
+        if written and report.read_json(MADE_OF) == made_of:
+            return {**read_results(run), "run": record}
+    except StorageError as error:
+        if not error.lasts:
+            raise
+        say(f"{run.url}: {RESULTS} or {REPORT}/{MADE_OF} is damaged; written anew from the tables", file=sys.stderr)
     results = made_results(run, benchmark, record, experiment, plan, told=told, budget_ended=budget_ended)
     report.write_json(MADE_OF, made_of)
     retire(run)

@@ -70,6 +70,18 @@ def again(finished: Runs, tmp_path: Path) -> Runs:
     return Runs(tmp_path, finished.bench)
 
 
+@pytest.mark.parametrize("name", ["results.json", "report/made_of.json"])
+def test_damaged_results_are_written_anew(name: str, again: Runs, capsys: pytest.CaptureFixture[str]) -> None:
+    damaged, before = Path(again.out) / name, again.content()
+    damaged.write_bytes(before[name][:20])
+    assert again.evaluate("--limit", "2", "--workers", "0") == 0
+    assert "is damaged; written anew from the tables" in capsys.readouterr().err
+    tables = [json.loads(content[name])["tables"] for content in (before, again.content())] if "results" in name else []
+    assert tables[:1] == tables[1:]
+    assert again.evaluate("--limit", "2", "--workers", "0") == 0
+    assert "damaged" not in capsys.readouterr().err
+
+
 # ---------------------------------------------------------------- a run that somebody takes away
 
 
