@@ -92,13 +92,14 @@ class Replay:
             check_documents(self.benchmark)
         if settings.compare_with is not None:
             named_system(settings.compare_with, [SystemName(one.key.summarizer, one.key.setting) for one in released])
-        check_replay_goes_on(self.run)
+        config = settings.model_dump(mode="json")
+        check_replay_goes_on(self.run, config)
         self.record = RunRecord(
             self.run,
             command=heartbeat.command if heartbeat else command_name("replay"),
             verb="replay",
             benchmark=self.benchmark,
-            config=settings.model_dump(),
+            config=config,
         )
         self._pulse = heartbeat
         if heartbeat is not None:

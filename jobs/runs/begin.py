@@ -21,7 +21,7 @@ from actors.summarizers.summarizer import Summarizer, method_of
 from actors.terminal import say
 from jobs.command.calling import chat_models
 from jobs.runs.judges import judge_rows
-from jobs.runs.record import RunRecord, check_goes_on
+from jobs.runs.record import RunRecord, check_goes_on, say_changed
 from jobs.runs.stage_order import check_order, stages_of
 from jobs.stages.released import Released
 from jobs.stages.repair import check_documents
@@ -70,7 +70,9 @@ def begin(
     check_order(stages)
     check_experiment(experiment, benchmark, with_keys=not planning)
     prompts = versions_of(configured)
-    check_goes_on(run, configured, limit=limit, n_queries=len(benchmark.queries), prompts=prompts)
+    changed = check_goes_on(run, configured, limit=limit, n_queries=len(benchmark.queries), prompts=prompts)
+    if not (planning or goes_on):
+        say_changed(run, changed)
     _check_methods(experiment, benchmark, limit=limit)
     for row in judge_rows(experiment, served):
         if row["card_reason"]:

@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import platform
 import subprocess
+import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -29,12 +30,13 @@ from actors.storage.benchmark import MANIFEST, Benchmark
 from actors.storage.errors import StorageError
 from actors.storage.folder import Folder
 from actors.storage.json_files import RECORD
+from actors.terminal import say
 from jobs.runs.heartbeat import check_alone
 from jobs.stages.accounts import StageReport
 from longform import __version__
 from longform.errors import UsageError
 from longform.settings.experiment import Experiment
-from longform.settings.same_run import changes, other_configuration
+from longform.settings.same_run import changes, changes_of_results, other_configuration
 
 _PACKAGES = ("ray", "numpy", "scipy", "pyarrow", "torch", "sentence-transformers", "tiktoken", "nupunkt", "openai")
 RECORD_FILE = RECORD
@@ -243,16 +245,19 @@ def check_goes_on(
     n_queries: int | None = None,  # those of the benchmark; None: not known yet, so that the limit is not compared
     # version of each prompt that is asked with, and of each class of a user; None: not compared
     prompts: Mapping[str, str] | None = None,
-) -> None:
+) -> list[str]:
     """
     Make sure that *experiment* is what the folder holds a run of, or adds to it.
+
+    Returns:
+        What it changes of how results are made from stored rows, a line each.
 
     Raises:
         UsageError: It changes what stored rows and results mean; each such key is named.
     """
     record = stored_record(run)
     if not record or record["config"] is None:
-        return
+        return []
     _check_verb(run, record, "evaluate")
     try:
         before = Experiment.model_validate(record["config"])
@@ -275,17 +280,26 @@ def check_goes_on(
             "A run takes further systems, judges and names, and more queries. For other changes name another --out "
             "(finished calls are not paid again), or write the old values"
         )
+    return changes_of_results(before, experiment)
 
 
-def check_replay_goes_on(run: Folder) -> None:
+def check_replay_goes_on(run: Folder, settings: Mapping[str, Any]) -> None:
     """
-    Make sure that the folder holds no run but one of `replay`, whose settings may all change.
+    Make sure that the folder holds no run but one of `replay`, whose settings may all change, and say which do.
 
     Raises:
         UsageError: It holds another.
     """
     if record := stored_record(run):
         _check_verb(run, record, "replay")
+        config = record["config"]
+        say_changed(run, [line for key in settings for line in changes(config.get(key), settings[key], key)])
+
+
+def say_changed(run: Folder, changed: Sequence[str]) -> None:
+    """Say how results will be made otherwise than the folder's record holds, if there is anything."""
+    if changed:
+        say(f"{run.url}: results are made by other settings than before: {'; '.join(changed)}", file=sys.stderr)
 
 
 def _check_verb(run: Folder, record: Mapping[str, Any], verb: str) -> None:

@@ -49,6 +49,13 @@ def other_configuration(before: Experiment, now: Experiment) -> list[str]:
     return [*_changes_of_keys(before, now), *_changes_of_components(before, now), *_missing_systems(before, now)]
 
 
+def changes_of_results(before: Experiment, now: Experiment) -> list[str]:
+    """Return what *now* changes of how results are made from stored rows, a line each."""
+    names = {*FREE} - {"benchmark", "synthesize", "permutations"}  # the last is drawn by the run itself
+    old, new = (one.model_dump(mode="json", include=names) for one in (before, now))
+    return [line for key in FREE if key in names for line in changes(old[key], new[key], key)]
+
+
 def _changes_of_keys(before: Experiment, now: Experiment) -> Iterator[str]:
     exclude = {*FREE, *COMPONENTS, "systems"}
     old, new = (

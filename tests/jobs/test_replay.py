@@ -183,12 +183,13 @@ def test_second_replay_redoes_nothing(few: tuple[str, Folder, dict[str, Any]]) -
 
 
 def test_aggregate_scores_again_what_partial_coverage_counts(
-    few: tuple[str, Folder, dict[str, Any]], tmp_path: Path
+    few: tuple[str, Folder, dict[str, Any]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Partial coverage at 0 lowers coverage by half of the partial share, and asks nothing again."""
     _, run, before = few
     own = shutil.copytree(run.url, tmp_path / "run")
     after = aggregate(str(own), ["partial_score=0"], cluster=CLUSTER)
 
+    assert "other settings than before: partial_score was 0.5, is 0.0\n" in capsys.readouterr().err
     assert [stage["name"] for stage in after["run"]["last_call"]["stages"]] == ["score"]
     assert all(a["coverage"] < b["coverage"] for a, b in zip(cells_of(after), cells_of(before), strict=True))

@@ -307,6 +307,19 @@ def test_a_run_of_another_verb_is_refused(again: Runs, capsys: pytest.CaptureFix
     assert "holds a run of `longform replay`, not of `longform evaluate`" in capsys.readouterr().err
 
 
+def test_settings_that_change_results_alone_are_said(again: Runs, capsys: pytest.CaptureFixture[str]) -> None:
+    told = f"{again.out}: results are made by other settings than before: "
+    words = ("--limit", "2", "--workers", "0")
+    assert again.evaluate(*words, "--set", "partial_score=0.25", "--set", "measures=[coverage]") == 0
+    assert f"{told}measures was not set, is ['coverage']; partial_score was 0.5, is 0.25\n" in capsys.readouterr().err
+    assert again.evaluate(*words, "--plan") == 0
+    assert told not in capsys.readouterr().err
+    assert aggregate.main([again.out, "--set", "partial_score=0.5", "--workers", "0"]) == 0
+    assert f"{told}partial_score was 0.25, is 0.5\n" in capsys.readouterr().err
+    assert again.evaluate(*words, "--set", "measures=[coverage]") == 0
+    assert told not in capsys.readouterr().err
+
+
 def test_systems_judges_queries_and_what_only_scores_again_are_added(again: Runs) -> None:
     more = json.loads(json.dumps(CONFIG)) | {"name": "renamed", "resamples": 200, "unjudged_threshold": 0.5}
     more["retrievers"]["oracle"] = {"kind": "oracle"}
