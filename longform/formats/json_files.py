@@ -237,9 +237,10 @@ class _Place(NamedTuple):
 
     def parsed(self, text: str) -> JsonValue:
         try:
-            value: JsonValue = json.loads(text, object_pairs_hook=_distinct)
+            value: JsonValue = json.loads(text.rstrip(_SPACE), object_pairs_hook=_distinct)
         except json.JSONDecodeError as error:
-            why = f"{error.msg}, line {error.lineno} column {error.colno}"
+            line = "" if self.field == LINE else f"line {error.lineno} "  # of a line its label tells which
+            why = f"{error.msg}, {line}column {error.colno}"
         except (RecursionError, ValueError) as error:
             why = "nested too deep" if isinstance(error, RecursionError) else str(error)
         else:
@@ -252,6 +253,7 @@ class _Place(NamedTuple):
         return Record(value, self.file, self.label)
 
 
+_SPACE = " \t\r\n"  # of JSON
 _NOT_TEXT = re.compile("[\0\udc80-\udcff]")
 
 

@@ -71,8 +71,9 @@ def test_a_description_is_short(value) -> None:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        pytest.param(b'{"a": 1', "expected JSON, found", id="cut-off"),
-        pytest.param(b"{'a': 1}", "line 1 column 2", id="python-quotes"),
+        pytest.param(b'{"a": 1\n', "(Expecting ',' delimiter, column 8)", id="cut-off"),
+        pytest.param(b'{"a": "The\r\n', "(Unterminated string starting at, column 7)", id="cut-off-in-a-text"),
+        pytest.param(b"{'a': 1}", "double quotes, column 2)", id="python-quotes"),
         pytest.param(b"[1, 2]", "expected an object, found list", id="a-list"),
         pytest.param(b'{"a": "\xff"}', "expected text in UTF-8, found byte 0xff at 7", id="latin-1"),
         pytest.param(b'{"a": 1, "a": 2}', "the field 'a' stands twice", id="a-field-twice"),
@@ -87,6 +88,11 @@ def test_a_line_that_is_no_object_names_its_number(line: bytes, words: str) -> N
     assert str(caught.value).startswith("a.jsonl: line 3: field '(line)': ")
     assert words in str(caught.value)
     assert len(str(caught.value)) < 300
+
+
+def test_a_file_of_several_lines_that_is_cut_names_the_line_in_it() -> None:
+    with pytest.raises(InputError, match=r"\(root\).*\(Expecting property name.*, line 3 column 8\)"):
+        json_object(b'{\n "a": 1,\n "b": {\n', "a.json")
 
 
 def test_blank_lines_count_but_are_no_records_and_a_byte_order_mark_is_no_text() -> None:
