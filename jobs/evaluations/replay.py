@@ -154,12 +154,7 @@ def _stages(
 
 
 def replay(
-    bench_url: str,
-    out_url: str,
-    settings: ReplaySettings,
-    *,
-    cluster: Cluster,
-    heartbeat: Heartbeat | None = None,
+    bench_url: str, out_url: str, settings: ReplaySettings, *, cluster: Cluster, heartbeat: Heartbeat | None = None
 ) -> dict[str, Any]:
     """Return the results: the tables of the report, as one JSON document."""
     job = Replay(bench_url, out_url, settings, cluster=cluster, heartbeat=heartbeat)

@@ -55,11 +55,7 @@ Finder = Callable[[str], PassageFinder | None]
 
 
 def keep_documents(
-    run: Folder,
-    benchmark: Benchmark,
-    wanted: Mapping[str, Collection[int]],
-    *,
-    most_characters: int = MOST_CHARACTERS,
+    run: Folder, benchmark: Benchmark, wanted: Mapping[str, Collection[int]], *, most_characters: int = MOST_CHARACTERS
 ) -> Finder:
     """
     Store the *wanted* documents, numbers by haystack, and return what finds passages in them.

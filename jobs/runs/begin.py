@@ -83,18 +83,9 @@ def begin(
     _check_names(experiment, plan)
     config = configured.model_dump(mode="json")
     record = RunRecord(
-        run,
-        command=site.calling.job,
-        verb="evaluate",
-        benchmark=benchmark,
-        config=config,
-        fidelity=readings_told(config),
-        limit=limit,
-        prompts=prompts,
-        planning=planning,
-        goes_on=goes_on,
-        served=served,
-    )
+        run, command=site.calling.job, verb="evaluate", benchmark=benchmark, config=config, limit=limit,
+        fidelity=readings_told(config), prompts=prompts, planning=planning, goes_on=goes_on, served=served,
+    )  # fmt: skip
     return Begun(experiment, benchmark, run, plan, record)
 
 

@@ -67,16 +67,9 @@ class Heartbeat:
         self._name, self._every = f"{FOLDER}/{command}.json", every_s
         now = time.time()
         self._heard: Heard = {
-            "format": _FORMAT,
-            "command": command,
-            "verb": verb,
-            "session": list(this_session()),
-            "began_at": now,
-            "written_at": now,
-            "stages": [],
-            "now": {},
-            "ended": None,
-        }
+            "format": _FORMAT, "command": command, "verb": verb, "session": list(this_session()), "began_at": now,
+            "written_at": now, "stages": [], "now": {}, "ended": None,
+        }  # fmt: skip
         self._run: Folder | None = None
         self._exit_code = DONE
         self._lock, self._over = threading.Lock(), threading.Event()
@@ -103,12 +96,7 @@ class Heartbeat:
         self._exit_code = code
 
     def begin(self, run: Folder, stages: Sequence[Mapping[str, Any]]) -> None:
-        """
-        Start to write to *run*; a second call, with the stages of a further order of documents, goes on.
-
-        Raises:
-            UsageError: Another command is at work on it.
-        """
+        """Start to write to *run*, if no other command does; a second call, with further stages, goes on."""
         check_alone(run, self.command)
         with self._lock:
             done = {stage["name"]: {"done": stage["done"]} for stage in self._heard["stages"] if "done" in stage}
@@ -149,10 +137,8 @@ class Heartbeat:
 
 def _code(error: BaseException) -> int:
     """Return the exit code of a command that *error* ends."""
-    if isinstance(error, Interrupted):
-        return exit_code(error.number)
     if isinstance(error, KeyboardInterrupt):
-        return exit_code(_SIGINT)
+        return exit_code(error.number if isinstance(error, Interrupted) else _SIGINT)
     return error.exit_code if isinstance(error, LongformError) else FAILED
 
 
@@ -194,7 +180,7 @@ def check_alone(run: Folder, command: str) -> None:
     for heard in others:
         host, pid, _ = heard["session"]
         raise UsageError(
-            f"{run.url}: {heard['command']} is at work here, process {pid} of {host.split()[0]}, since "
+            f"{run.url}: {heard['command']} is at work here, process {pid} of {host.partition(' ')[0]}, since "
             f"{datetime.fromtimestamp(heard['began_at'], UTC):%Y-%m-%d %H:%M:%S} UTC, and was heard of "
             f"{now - heard['written_at']:.0f} s ago; nothing has been done. Wait until it has ended, or end it, and "
             f"give this command again, or name another folder. Who is not heard of for {STALE_S:.0f} s counts as ended"

@@ -101,12 +101,7 @@ class RunRecord:
         self._written_at: float | None = None
 
     def begin(self) -> None:
-        """
-        Write it, if that is not done: from now on the folder is one of this run. Who only reads never does.
-
-        Raises:
-            UsageError: Another command is at work on the run.
-        """
+        """Write it, if that is not done and no other command is at work. Who only reads the run never does."""
         if self._written_at is None:
             check_alone(self._run, self._command)
             self._write()
@@ -247,10 +242,7 @@ def check_goes_on(
     prompts: Mapping[str, str] | None = None,
 ) -> list[str]:
     """
-    Make sure that *experiment* is what the folder holds a run of, or adds to it.
-
-    Returns:
-        What it changes of how results are made from stored rows, a line each.
+    Make sure that *experiment* is what the folder holds a run of, or adds to it; return its other settings of results.
 
     Raises:
         UsageError: It changes what stored rows and results mean; each such key is named.

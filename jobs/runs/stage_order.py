@@ -16,18 +16,7 @@ from actors.storage.folder import Folder
 from actors.terminal import say
 from jobs.command.parser import STEPS
 from jobs.files.write_benchmark import TABLES
-from jobs.stages import (
-    judge,
-    pack,
-    repair,
-    rerank,
-    retrieve,
-    score,
-    shipped,
-    split,
-    summarize,
-    verdicts,
-)
+from jobs.stages import judge, pack, repair, rerank, retrieve, score, shipped, split, summarize, verdicts
 from jobs.stages.items import WHOLE
 from jobs.stages.stage import Plan, Site, Stage
 from longform.chat.refusals import may_pass_later
@@ -38,17 +27,9 @@ Makes = Callable[[Experiment, Site], Sequence[Stage[Any]]]
 """A configuration -> the stages of one kind, none if it asks for none."""
 
 _MAKES: tuple[Makes, ...] = (
-    retrieve.stages,
-    rerank.stages,
-    pack.stages,
-    shipped.stages,
-    summarize.stages,
-    split.stages,
-    judge.stages,
-    verdicts.stages,
-    repair.stages,
-    score.stages,
-)
+    retrieve.stages, rerank.stages, pack.stages, shipped.stages, summarize.stages, split.stages, judge.stages,
+    verdicts.stages, repair.stages, score.stages,
+)  # fmt: skip
 
 
 def stages_of(experiment: Experiment, site: Site) -> list[Stage[Any]]:

@@ -110,10 +110,10 @@ def _not_judged(run: Folder, plan: Plan) -> list[str]:
 
 def _without_text(run: Folder, plan: Plan) -> list[str]:
     """Return the sentence on paid replies of writers and judges in which no text can be read."""
-    makers = {"summaries": plan.of(Summarized), "verdicts": plan.of(Judged)}
-    wanted = {table: {item.work_id: table for item in items} for table, items in makers.items()}
-    failures = (failure for table, of_table in wanted.items() for _, failure in _failed(run, table, of_table))
-    words = without_text(Counter(failure.partition(":")[0] for failure in failures))
+    written = {item.work_id: item.key.summarizer for item in plan.of(Summarized)}
+    judged = {item.work_id: item.key.judge for item in plan.of(Judged)}
+    found = [*_failed(run, "summaries", written), *_failed(run, "verdicts", judged)]
+    words = without_text(Counter(failure.partition(":")[0] for _, failure in found))
     return [f"{capitalized(words)}."] if words else []
 
 

@@ -104,19 +104,11 @@ class Account:
     def report(self, workers: int) -> StageReport:
         """Count what is committed, and not what waits for it."""
         return StageReport(
-            name=self.stage.name,
-            table=self.stage.table,
-            wanted=self.wanted,
-            found=self.wanted - self.todo,
-            pieces=self.committed,
-            rows=self.rows,
-            seconds=sum(end - begin for begin, end in self.spans),
-            workers=workers,
-            operator=self.operator,
-            actors=len(self.actors),
-            began_at=self.spans[0][0] if self.spans else None,
-            ended_at=self.spans[-1][1] if self.spans else None,
-        )
+            name=self.stage.name, table=self.stage.table, wanted=self.wanted, found=self.wanted - self.todo,
+            pieces=self.committed, rows=self.rows, seconds=sum(end - begin for begin, end in self.spans),
+            workers=workers, operator=self.operator, actors=len(self.actors),
+            began_at=self.spans[0][0] if self.spans else None, ended_at=self.spans[-1][1] if self.spans else None,
+        )  # fmt: skip
 
 
 def with_span(spans: Sequence[tuple[float, float]], began: float, ended: float) -> list[tuple[float, float]]:

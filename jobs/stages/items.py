@@ -84,12 +84,7 @@ class Made(Sequence[Member]):
 
 
 def ready(
-    run: Folder,
-    stage: str,
-    items: Iterable[Item[Key]],
-    *,
-    but: Collection[str] = (),
-    held: Collection[Source] = (),
+    run: Folder, stage: str, items: Iterable[Item[Key]], *, but: Collection[str] = (), held: Collection[Source] = ()
 ) -> list[Item[Key]]:
     """
     Return *items* whose sources the *stage* of that name can read; those of one part stand together.

@@ -42,10 +42,7 @@ _OFFLINE_SUMMARIES_A_TASK = 64
 _CHAT_SUMMARIES_A_TASK = 1  # so that a slow call holds back its own summary only
 _HAYSTACKS_HELD = 2
 
-_READ = {
-    "units": ("unit_index", "text"),
-    "summaries": ("summary_id", "query_id", "haystack_id", "step", "failure"),
-}
+_READ = {"units": ("unit_index", "text"), "summaries": ("summary_id", "query_id", "haystack_id", "step", "failure")}
 _IN_PROMPT = ("context_id", "order", "doc_ids", "doc_chars")
 
 Texts = Callable[[Item[Judged]], JudgedText]
@@ -205,15 +202,9 @@ def stages(experiment: Experiment, site: Site) -> list[AskJudge]:
 def _stage(experiment: Experiment, site: Site, name: str, settings: JudgeSettings) -> AskJudge:
     made = make_judge(name, experiment.judges, prompts=experiment.prompts)
     return AskJudge(
-        run=site.run,
-        bench=site.bench,
-        judge=name,
-        settings=settings,
-        version=made.version.work,
-        mode=experiment.support_mode,
-        prompts=experiment.prompts,
-        threads=site.threads,
-    )
+        run=site.run, bench=site.bench, judge=name, settings=settings, version=made.version.work,
+        mode=experiment.support_mode, prompts=experiment.prompts, threads=site.threads,
+    )  # fmt: skip
 
 
 # ---------------------------------------------------------------- what a summary is judged against

@@ -251,20 +251,8 @@ def _as_verdicts(labels: Sequence[JudgementRow], benchmark: Benchmark, kind: Kin
 
 def _no_label(summary_id: str, target: Target) -> JudgementRow:
     return {
-        "summary_id": summary_id,
-        "unit_index": None,
-        "target_kind": target.kind,
-        "target_id": target.target_id,
-        "mode": "full",
-        "doc_position": None,
-        "chunk_index": None,
-        "repeat": 0,
-        "answer": None,
-        "probability": None,
-        "linked_unit": None,
-        "failure": "no_label",
-        "reply": None,
-        "prompt_version": None,
-        "call_id": None,
+        "summary_id": summary_id, "unit_index": None, "target_kind": target.kind, "target_id": target.target_id,
+        "mode": "full", "doc_position": None, "chunk_index": None, "repeat": 0, "answer": None, "probability": None,
+        "linked_unit": None, "failure": "no_label", "reply": None, "prompt_version": None, "call_id": None,
         "text_index": None,
-    }
+    }  # fmt: skip

@@ -168,19 +168,11 @@ class Score(Stage[Scored]):
             for measure in measures:
                 found = measure.per_summary(facts)
                 yield {
-                    "work_id": one.work_id,
-                    "judge": one.key.judge,
-                    "summary_id": summary["summary_id"],
-                    "query_id": summary["query_id"],
-                    "haystack_id": summary["haystack_id"],
-                    "measure": found.measure,
-                    "value": found.value,
-                    "total": found.total,
-                    "n": found.n,
-                    "n_unjudged": found.n_unjudged,
-                    "reason": found.reason,
-                    "repeat": one.key.repeat,
-                }
+                    "work_id": one.work_id, "judge": one.key.judge, "repeat": one.key.repeat,
+                    "summary_id": summary["summary_id"], "query_id": summary["query_id"],
+                    "haystack_id": summary["haystack_id"], "measure": found.measure, "value": found.value,
+                    "total": found.total, "n": found.n, "n_unjudged": found.n_unjudged, "reason": found.reason,
+                }  # fmt: skip
 
         return score
 

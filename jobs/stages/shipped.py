@@ -96,13 +96,7 @@ class _Contexts:
             "query_id": shown.query_id,
             "haystack_id": query.haystack_id,
             "system": named["system"] if named is not None else FULL,
-            "retriever": None,
-            "reranker": None,
             "budget_tokens": named["budget_tokens"] if named is not None else None,
-            "n_documents": None,
-            "length_tokens": None,
-            "document_tokens": None,
-            "permutation": None,
             "order": "given" if shown.ordered else None,
             "dataset": query.dataset,
             "doc_ids": [document.doc_id for document in kept],
@@ -110,12 +104,9 @@ class _Contexts:
             "doc_tokens": tokens,
             "doc_chars": [len(document.text) for document in kept],
             "n_tokens": sum(tokens),
-            "cut_doc_id": None,
-            "cut_tokens": 0,
-            "cut_share": 0.0,
-            "n_cut": None,
-            "n_left_out": 0,
-        }
+            "retriever": None, "reranker": None, "n_documents": None, "length_tokens": None, "document_tokens": None,
+            "permutation": None, "cut_doc_id": None, "cut_tokens": 0, "cut_share": 0.0, "n_cut": None, "n_left_out": 0,
+        }  # fmt: skip
 
     @cached_property
     def _named(self) -> Mapping[str, ContextRow]:

@@ -79,11 +79,7 @@ def beir_files(named: Named, *, skip_unreadable: bool = False) -> Found:
 
 
 def read_beir(
-    url: str,
-    corpus_lines: Lines,
-    queries_lines: Lines,
-    qrels: Mapping[str, Lines],
-    faults: Faults,
+    url: str, corpus_lines: Lines, queries_lines: Lines, qrels: Mapping[str, Lines], faults: Faults
 ) -> Iterator[HaystackRows]:
     """
     Yield the folder as one haystack, `beir:<folder name>`; queries that no qrel names are left out and counted.

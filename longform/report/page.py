@@ -37,15 +37,7 @@ INDEX = "index.html"
 
 _REQUIRED = ("title", "aggregate")
 
-_SCRIPTS = (
-    "element.js",
-    "tables.js",
-    "copies.js",
-    "summaries.js",
-    "matrix.js",
-    "documents.js",
-    "compare.js",
-)
+_SCRIPTS = ("element.js", "tables.js", "copies.js", "summaries.js", "matrix.js", "documents.js", "compare.js")
 _STYLES = ("report.css",)
 """Files that each page holds, in this order; the last script starts it."""
 

@@ -9,15 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from longform.keys import in_groups
 from longform.metrics.statistics import LEVEL
-from longform.report.tables import (
-    IN_SAMPLE,
-    ShownTable,
-    is_position_row,
-    mark_of,
-    reason,
-    summarizer_cell,
-    system_of,
-)
+from longform.report.tables import IN_SAMPLE, ShownTable, is_position_row, mark_of, reason, summarizer_cell, system_of
 from longform.results.cells import CellRow, Columns, systems_in, text_in
 from longform.results.judges import card_words
 from longform.results.repaired_examples import Example

@@ -61,12 +61,7 @@ _PERTURBED = [
     Column("after", "number", digits=2, unknown=_NONE_JUDGED),
     Column("drop", "number", digits=2, unknown=_NONE_JUDGED),
     Column("n", "count"),
-    Column(
-        "n_summaries",
-        "count",
-        "summaries",
-        "labelled ones that the judge was not fitted on, if there are some",
-    ),
+    Column("n_summaries", "count", "summaries", "labelled ones that the judge was not fitted on, if there are some"),
     Column("in_words", title="in words"),
 ]
 

@@ -11,16 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from longform.settings.readings import (
-    DISPUTES,
-    FIDELITIES,
-    KEYS,
-    READINGS,
-    Dispute,
-    Fidelity,
-    KeyReading,
-    Reading,
-)
+from longform.settings.readings import DISPUTES, FIDELITIES, KEYS, READINGS, Dispute, Fidelity, KeyReading, Reading
 
 Told = dict[str, str]
 """The reading that is `taken`, and beside it `ours`; if a paper and its release differ, `release` and `paper` too."""
