@@ -190,8 +190,8 @@ class RunRecord:
 
     def _write(self) -> None:
         self._check_there()
-        self._written_at = time.monotonic()
         self._run.write_json(RECORD_FILE, self.content, sealed=True)
+        self._written_at = time.monotonic()
 
 
 def _stage(name: str, table: str) -> dict[str, Any]:
