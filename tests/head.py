@@ -89,13 +89,23 @@ def _started(outer: ExitStack, *, cpus: int, further_nodes: int) -> Head:
 
 def _start(stack: ExitStack, *, cpus: int, further_nodes: int) -> Head:
     ports = _free_ports(_HEAD_PORTS)
-    # The path of a socket in it must stay below 108 characters.
-    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="lf", dir="/tmp", ignore_cleanup_errors=True))
+    folder = _folder_of_node(stack)
     dashboard = ("--dashboard-host", "127.0.0.1")
     stack.enter_context(_node("--head", "--temp-dir", folder, *dashboard, ports=ports, cpus=cpus))
     for _ in range(further_nodes):
-        stack.enter_context(_node("--address", f"127.0.0.1:{ports['port']}", ports={}, cpus=cpus))
+        address = ("--address", f"127.0.0.1:{ports['port']}")
+        stack.enter_context(_node(*address, "--temp-dir", _folder_of_node(stack), ports={}, cpus=cpus))
     return Head(address=f"http://127.0.0.1:{ports['dashboard-port']}", folder=Path(folder))
+
+
+def _folder_of_node(stack: ExitStack) -> str:
+    """
+    Return a folder for the files of one node, as each machine has one.
+
+    In a common one, a node that unpacks a job's working directory removes the one in which the job works on another.
+    The path of a socket in it must stay below 108 characters.
+    """
+    return stack.enter_context(tempfile.TemporaryDirectory(prefix="lf", dir="/tmp", ignore_cleanup_errors=True))
 
 
 @contextmanager
