@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from longform.results.run_status import next_step, status_line, status_words
+from longform.results.run_status import State, next_step, status_line, status_words
 
 
 @pytest.mark.parametrize(
@@ -55,11 +55,12 @@ def test_a_way_out_of_paid_replies_without_a_text_is_named(code: int) -> None:
     assert "a --ledger" not in next_step("ended", code, "evaluate", "r", {"length": 2}, open_calls=0, complete=True)
 
 
-def test_calls_in_flight_are_told_unless_all_is_done() -> None:
-    told = "up to 1,200 calls that were in flight may be asked, and paid, again"
-    for state, code, complete in (("killed", None, False), ("ended", 1, False), ("ended", 0, True)):
-        words = next_step(state, code, "evaluate", "runs/x", {}, open_calls=1200, complete=complete)  # type: ignore[arg-type]
-        assert (told in words) != complete
+@pytest.mark.parametrize(
+    ("state", "code", "complete"), [("killed", None, False), ("ended", 1, False), ("ended", 0, True)]
+)
+def test_calls_in_flight_are_told_unless_all_is_done(state: State, code: int | None, complete: bool) -> None:
+    words = next_step(state, code, "evaluate", "runs/x", {}, open_calls=1200, complete=complete)
+    assert ("up to 1,200 calls that were in flight may be asked, and paid, again" in words) != complete
 
 
 def status(**changes: Any) -> Any:
