@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import replace
 from functools import cache, wraps
-from time import monotonic, time
+from time import time
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from actors.chat.connection_errors import causes, connection_words
+from actors.chat.model import attempt, causes, unanswered
 from actors.secret_values import secret
-from longform.chat.call import ChatReply, ChatRequest, Signals, capabilities, failed, guarded, refusal_reason
+from longform.chat.call import BAD_BODY, ChatReply, ChatRequest, capabilities, failed, guarded, refusal_reason
 from longform.chat.completions import completion_parameters, read_completed
-from longform.chat.rate_headers import read_signals
-from longform.chat.refusals import http_failure, redirect_words
+from longform.chat.refusals import HttpAnswer, heard, stated_error
 from longform.errors import UsageError
-from longform.given import Json
 from longform.settings.chat import ChatSettings
 
 if TYPE_CHECKING:
     import httpx
     from litellm import ModelResponse
 
-_PROVIDER_HEADER = "llm_provider-"
+_ANSWERS: ContextVar[list[HttpAnswer]] = ContextVar("_ANSWERS")
+"""The answers of providers to the request of the running task, as they came."""
 
 
 class LitellmChat:
@@ -52,36 +51,30 @@ class LitellmChat:
         reason = refusal_reason(request, self.accepted)
         if reason is not None:
             return failed(reason)
-        started = monotonic()
-        reply = await self._attempt(request)
-        return replace(reply, seconds=monotonic() - started)
+        return await attempt(self._asked(request), self.settings.timeout_s)
 
     async def close(self) -> None:
         """Do nothing: litellm keeps its clients to itself."""
 
-    async def _attempt(self, request: ChatRequest) -> ChatReply:
-        import openai
-
+    async def _asked(self, request: ChatRequest) -> ChatReply:
         asked = completion_parameters(self.settings, self.accepted, replace(request, extra_body=None))
+        answers: list[HttpAnswer] = []
+        _ANSWERS.set(answers)
         try:
-            async with asyncio.timeout(self.settings.timeout_s):
-                response = await self._litellm.acompletion(
-                    **asked,
-                    extra_body=None if request.extra_body is None else dict(request.extra_body),
-                    api_key=self._key,
-                    api_base=self.settings.base_url,
-                    timeout=self.settings.timeout_s,
-                    num_retries=0,
-                    max_retries=0,
-                    caching=False,
-                )
-        except (TimeoutError, openai.APITimeoutError):
-            return failed("timeout")
-        except openai.APIError as error:  # what litellm makes of every provider's errors
-            return _failed_by(error)
+            response = await self._litellm.acompletion(
+                **asked,
+                extra_body=None if request.extra_body is None else dict(request.extra_body),
+                api_key=self._key,
+                api_base=self.settings.base_url,
+                timeout=self.settings.timeout_s,
+                num_retries=0,
+                max_retries=0,
+                caching=False,
+            )
         except Exception as error:  # noqa: BLE001 - any provider's code ran; one call must not end the job
-            return _redirected(error) or failed(f"litellm_{type(error).__name__}")
-        return read_response(response)
+            return _failed_by(error, answers)
+        reply = read_response(response)
+        return _heard(answers[-1], reply) if answers else reply
 
 
 def _quiet_litellm() -> ModuleType:
@@ -92,43 +85,43 @@ def _quiet_litellm() -> ModuleType:
     litellm.telemetry = False
     litellm.suppress_debug_info = True  # prints advertisements at errors
     logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)  # logs parameters of failed calls
-    _stay_at_the_address()
+    _listen()
     quiet: ModuleType = litellm
     return quiet
 
 
-class _RedirectedError(Exception):
-    """An answer that names another address."""
+async def _note(response: httpx.Response) -> None:
+    """Note an answer as it came; end the request if it names another address."""
+    import httpx
 
-    def __init__(self, status: int, words: str) -> None:
-        super().__init__(words)
-        self.reply = failed(f"http_{status}", words)
-
-
-async def _refuse_redirects(response: httpx.Response) -> None:
+    answer = HttpAnswer(response.status_code, response.headers, await response.aread(), str(response.url))
+    _ANSWERS.get([]).append(answer)
     if 300 <= response.status_code < 400:
-        words = redirect_words(response.status_code, str(response.url), response.headers.get("location"))
-        raise _RedirectedError(response.status_code, words)
+        raise httpx.TooManyRedirects("not one is followed")
 
 
 @cache
-def _stay_at_the_address() -> None:
-    """Let no client that litellm makes follow a redirect: it would send documents to somebody whom nobody named."""
+def _listen() -> None:
+    """
+    Have every client that litellm makes note its answers, whose words and headers litellm changes or drops.
+
+    None follows a redirect: it would send documents to somebody whom nobody named.
+    """
     from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
     from litellm.llms.openai.common_utils import BaseOpenAILLM
 
-    def staying(make: Callable[..., Any]) -> Callable[..., Any]:
+    def noting(make: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(make)
         def made(*given: object, **named: object) -> Any:
             client = make(*given, **named)
             hooks = client.event_hooks
-            client.event_hooks = {**hooks, "response": [_refuse_redirects, *hooks["response"]]}
+            client.event_hooks = {**hooks, "response": [_note, *hooks["response"]]}
             return client
 
         return made
 
-    AsyncHTTPHandler.create_client = staying(AsyncHTTPHandler.create_client)
-    BaseOpenAILLM._get_async_http_client = staticmethod(staying(BaseOpenAILLM._get_async_http_client))  # noqa: SLF001
+    AsyncHTTPHandler.create_client = noting(AsyncHTTPHandler.create_client)
+    BaseOpenAILLM._get_async_http_client = staticmethod(noting(BaseOpenAILLM._get_async_http_client))  # noqa: SLF001
 
 
 def _named_key(settings: ChatSettings) -> str | None:
@@ -158,54 +151,46 @@ def _check(litellm: ModuleType, settings: ChatSettings, key: str | None) -> None
 
 @guarded
 def read_response(response: ModelResponse) -> ChatReply:
-    """Return the reply in litellm's response, with the provider's own headers."""
+    """Return the reply in litellm's response."""
     body = response.model_dump(mode="json")
     for choice in body["choices"]:
         hidden = choice["message"].get("provider_specific_fields") or {}
         choice["message"]["refusal"] = hidden.get("refusal")
-    stated: Mapping[str, Json] = response._hidden_params.get("additional_headers") or {}  # noqa: SLF001 - no public way
-    return replace(read_completed(body), signals=_signals(stated))
+    return read_completed(body)
 
 
-def _failed_by(error: BaseException) -> ChatReply:
-    failure = litellm_failure(error)
-    detail = connection_words(error) if failure == "connection" else None
-    return _redirected(error) or replace(failed(failure, detail), signals=_error_signals(error))
+def _heard(answer: HttpAnswer, reply: ChatReply) -> ChatReply:
+    """Return the *reply* that litellm reads in *answer*, or the failure that the answer itself states."""
+
+    def read(_: HttpAnswer) -> ChatReply:
+        try:
+            return stated_error(json.loads(answer.body)) or reply
+        except (ValueError, RecursionError):
+            return reply
+
+    return heard(answer, read, now=time())
 
 
-def _redirected(error: BaseException) -> ChatReply | None:
-    return next((cause.reply for cause in causes(error) if isinstance(cause, _RedirectedError)), None)
-
-
-def litellm_failure(error: BaseException) -> str:
-    """
-    Return the failure in an error of litellm's: it gives what never had a status one of its own, 500 mostly.
-
-    Returns:
-        `bad_body`, `connection`, `content_filter`, `context_exceeds_window`, or as `http_failure` has it.
-    """
+def _failed_by(error: Exception, answers: list[HttpAnswer]) -> ChatReply:
+    """Return what *error* means, after these answers of a provider; litellm gives each a status, 500 mostly."""
     import httpx
     import litellm
     import openai
 
-    kinds = [type(cause) for cause in causes(error)]
-    if any(issubclass(kind, json.JSONDecodeError) for kind in kinds):
-        return "bad_body"
-    if any(issubclass(kind, openai.APIConnectionError | httpx.TransportError) for kind in kinds):
-        return "connection"
-    if isinstance(error, litellm.ContextWindowExceededError):
-        return "context_exceeds_window"
-    if isinstance(error, litellm.ContentPolicyViolationError):
-        return "content_filter"
-    status = getattr(error, "status_code", None)
-    said = {"code": getattr(error, "code", None), "message": str(error)}
-    return http_failure(status, said) if isinstance(status, int) else "connection"
-
-
-def _error_signals(error: BaseException) -> Signals:
-    return _signals(getattr(error, "litellm_response_headers", None) or {})
-
-
-def _signals(stated: Mapping[str, Json]) -> Signals:
-    headers = {name.removeprefix(_PROVIDER_HEADER): str(value) for name, value in stated.items()}
-    return read_signals(headers, now=time())
+    chain = list(causes(error))
+    if any(isinstance(cause, TimeoutError | openai.APITimeoutError) for cause in chain):
+        return failed("timeout")
+    if answers:
+        reply = _heard(answers[-1], failed(BAD_BODY))
+    elif any(isinstance(cause, openai.APIConnectionError | httpx.TransportError) for cause in chain):
+        return unanswered(error)
+    elif isinstance(status := getattr(error, "status_code", None), int):
+        stated = json.dumps({"code": getattr(error, "code", None), "message": str(error)}, default=str)
+        reply = _heard(HttpAnswer(status, {}, stated.encode()), failed(BAD_BODY))
+    else:
+        return failed(f"litellm_{type(error).__name__}")
+    if reply.failure == "http_400" and isinstance(error, litellm.ContextWindowExceededError):
+        return replace(reply, failure="context_exceeds_window")
+    if reply.failure == "http_400" and isinstance(error, litellm.ContentPolicyViolationError):
+        return replace(reply, failure="content_filter")
+    return reply

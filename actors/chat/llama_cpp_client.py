@@ -6,13 +6,12 @@ import asyncio
 import secrets
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
-from time import monotonic
 from typing import Any, Protocol
 
 from pydantic import JsonValue
 
+from actors.chat.model import attempt
 from actors.local_models.checkpoints import gguf_path
 from longform.chat.call import ChatReply, ChatRequest, capabilities, failed, refusal_reason
 from longform.chat.completions import completion_parameters, read_completed
@@ -56,9 +55,8 @@ class LlamaChat:
             return failed(reason)
         async with self._turn():
             await self._until_idle()
-            started = monotonic()
-            reply = await self._attempt(completion_parameters(self.settings, self.accepted, request))
-            return replace(reply, seconds=monotonic() - started)
+            asked = self._asked(completion_parameters(self.settings, self.accepted, request))
+            return await attempt(asked, self.settings.timeout_s)
 
     async def body(self, parameters: Mapping[str, JsonValue]) -> dict[str, Any]:
         """
@@ -69,7 +67,8 @@ class LlamaChat:
         """
         async with self._turn():
             await self._until_idle()
-            return await self._run(parameters)
+            async with asyncio.timeout(self.settings.timeout_s):
+                return await self._run(parameters)
 
     async def close(self) -> None:
         self._thread.shutdown(wait=False, cancel_futures=True)  # an interrupted command waits for no long reply
@@ -85,22 +84,16 @@ class LlamaChat:
         if self._running is not None:
             await asyncio.wait([asyncio.wrap_future(self._running)])
 
-    async def _attempt(self, parameters: Mapping[str, JsonValue]) -> ChatReply:
+    async def _asked(self, parameters: Mapping[str, JsonValue]) -> ChatReply:
         try:
             return read_completed(await self._run(parameters))
-        except TimeoutError:
-            return failed("timeout")
         except Exception as error:  # noqa: BLE001  whatever the library raises is this call's failure
             return failed(f"llama_cpp_{type(error).__name__}")
 
     async def _run(self, parameters: Mapping[str, JsonValue]) -> dict[str, Any]:
         assert self._server is not None, "it is not closed"
         self._running = self._thread.submit(self._server.handle_chat_completions, dict(parameters))
-        running = asyncio.wrap_future(self._running)
-        done, _ = await asyncio.wait([running], timeout=self.settings.timeout_s)
-        if not done:
-            raise TimeoutError
-        return running.result()
+        return await asyncio.wrap_future(self._running)
 
 
 def _load(settings: ChatSettings) -> LlamaServer:

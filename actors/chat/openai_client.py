@@ -6,19 +6,18 @@ import asyncio
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from ipaddress import ip_address
-from time import monotonic, time
+from time import time
 from urllib.parse import urlsplit
 
-from actors.chat.connection_errors import unanswered
-from actors.chat.posts import BodyTooLargeError, HttpAnswer, Posts, open_posts
+from actors.chat.model import attempt
+from actors.chat.posts import Posts, open_posts
 from actors.secret_values import secret
 from actors.serving.endpoint import is_of_cluster
 from longform.chat.call import ChatReply, ChatRequest, capabilities, failed, refusal_reason
 from longform.chat.completions import completion_parameters, read_completion
-from longform.chat.rate_headers import read_signals
-from longform.chat.refusals import refused_reply
+from longform.chat.refusals import HttpAnswer, heard
 from longform.errors import UsageError
 from longform.settings.chat import ChatSettings
 
@@ -52,10 +51,11 @@ class OpenAIChat:
         reason = refusal_reason(request, self.accepted)
         if reason is not None:
             return failed(reason)
-        server = self._servers()[request.replica]
-        started = monotonic()
-        reply = await self._attempt(server, request)
-        return replace(reply, seconds=monotonic() - started)
+        return await attempt(self._asked(self._servers()[request.replica], request), self.settings.timeout_s)
+
+    async def _asked(self, server: Posts, request: ChatRequest) -> ChatReply:
+        answer = await server.post(self.path, self.encoded(request))
+        return heard(answer, lambda answer: self.read(request, answer), now=time())
 
     async def close(self) -> None:
         if self._connections is not None:
@@ -72,26 +72,6 @@ class OpenAIChat:
             )
             self._connections = _Connections(loop, opened)
         return self._connections.servers
-
-    async def _attempt(self, server: Posts, request: ChatRequest) -> ChatReply:
-        import aiohttp
-
-        body = self.encoded(request)
-        try:
-            async with asyncio.timeout(self.settings.timeout_s):
-                answer = await server.post(self.path, body)
-        except TimeoutError as error:
-            # a connection that the system gave up is no deadline of ours, though it has the same type
-            return failed("timeout") if error.errno is None else unanswered(error)
-        except (OSError, BodyTooLargeError, aiohttp.ClientError) as error:
-            return unanswered(error)
-        if 200 <= answer.status < 300:
-            reply = self.read(request, answer)
-        else:
-            reply = refused_reply(answer.status, answer.body, url=server.url, location=answer.headers.get("location"))
-        heard = read_signals(answer.headers, now=time())
-        told_s = reply.signals.retry_after_s if heard.retry_after_s is None else heard.retry_after_s
-        return replace(reply, signals=heard._replace(retry_after_s=told_s))
 
     def encoded(self, request: ChatRequest) -> bytes:
         """Return the body of a request."""

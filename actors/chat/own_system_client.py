@@ -7,16 +7,14 @@ import inspect
 import re
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import replace
 from threading import Thread
-from time import monotonic
 
+from actors.chat.model import attempt
 from actors.chat.openai_client import OpenAIChat
-from actors.chat.posts import HttpAnswer
 from actors.python_class import UserCodeError, user_code
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, failed
 from longform.chat.own_systems import read_answer
-from longform.chat.refusals import RAISED
+from longform.chat.refusals import RAISED, HttpAnswer
 from longform.errors import LongformError
 from longform.settings.chat import ChatSettings
 from longform.settings.python_class import PythonClassSettings
@@ -64,19 +62,16 @@ class ClassChat:
         self._alone = asyncio.Lock()
 
     async def complete(self, request: ChatRequest) -> ChatReply:
-        started = monotonic()
-        try:
-            async with asyncio.timeout(self._settings.timeout_s):
-                returned = await self._returned(self._given(request))
-            reply = self._read(request, returned)
-        except TimeoutError:
-            reply = failed("timeout")
-        except UserCodeError as error:
-            reply = failed(f"{RAISED}: {self._told(str(error))}")
-        return replace(reply, seconds=monotonic() - started)
+        return await attempt(self._asked(request), self._settings.timeout_s)
 
     async def close(self) -> None:
         """Do nothing: no connection is held."""
+
+    async def _asked(self, request: ChatRequest) -> ChatReply:
+        try:
+            return self._read(request, await self._returned(self._given(request)))
+        except UserCodeError as error:
+            return failed(f"{RAISED}: {self._told(str(error))}")
 
     async def _returned(self, given: tuple[object, ...]) -> object:
         doing = self._method.__name__

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import os
 import ssl
-from collections.abc import Mapping
 from time import monotonic
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from actors.serving.endpoint import Application, is_of_cluster
 from longform.chat.completions import LARGEST_BODY
+from longform.chat.refusals import HttpAnswer
 from longform.errors import UsageError
 
 if TYPE_CHECKING:
@@ -34,18 +34,6 @@ _CLOSED_S = 5.0  # until a server that had closed a kept connection is heard to 
 _ORGANIZATION = {"OPENAI_ORG_ID": "OpenAI-Organization", "OPENAI_PROJECT_ID": "OpenAI-Project"}
 
 
-class HttpAnswer(NamedTuple):
-    """The answer to a request."""
-
-    status: int
-    headers: Mapping[str, str]  # their names may be in any case
-    body: bytes  # at most `LARGEST_BODY` bytes
-
-
-class BodyTooLargeError(Exception):
-    """A body of more than `LARGEST_BODY` bytes; the rest of it was not read."""
-
-
 class Posts(Protocol):
     """Sends bodies of JSON to one server, whose base URL is `url`."""
 
@@ -53,11 +41,10 @@ class Posts(Protocol):
 
     async def post(self, path: str, body: bytes) -> HttpAnswer:
         """
-        Return the server's answer to *body*.
+        Return the server's answer to *body*; of one longer than `LARGEST_BODY` little more than that is read.
 
         Raises:
-            BodyTooLargeError: The answer is too long to be a reply; a deadline alone bounds no memory.
-            OSError, aiohttp.ClientError: There was no answer.
+            OSError: There was no answer.
         """
         ...
 
@@ -107,20 +94,23 @@ class HttpPosts:
 
         sent, started = _Sent(), monotonic()
         try:
-            return await self._post(path, body, sent)
-        except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError):
-            # Closed by the server between two requests, which is no failure of this one. Nothing of an answer had
-            # come: a body that ends too early is a `ClientPayloadError`.
-            if not sent.reused or monotonic() - started > _CLOSED_S:
-                raise
-        return await self._post(path, body, _Sent())
+            try:
+                return await self._post(path, body, sent)
+            except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError):
+                # Closed by the server between two requests, which is no failure of this one. Nothing of an answer had
+                # come: a body that ends too early is a `ClientPayloadError`.
+                if not sent.reused or monotonic() - started > _CLOSED_S:
+                    raise
+            return await self._post(path, body, _Sent())
+        except aiohttp.ClientError as error:
+            raise ConnectionError from error
 
     async def _post(self, path: str, body: bytes, sent: _Sent) -> HttpAnswer:
         url = f"{self.url}{path}"
         # a redirect would send documents to somebody whom nobody named
         posted = self._session.post(url, data=body, trace_request_ctx=sent, allow_redirects=False)
         async with posted as response:
-            return HttpAnswer(response.status, response.headers, await _bounded(response))
+            return HttpAnswer(response.status, response.headers, await _bounded(response), self.url)
 
     async def close(self) -> None:
         await self._session.close()
@@ -142,7 +132,7 @@ class HandlePosts:
         self._timeout_s = timeout_s
 
     async def post(self, path: str, body: bytes) -> HttpAnswer:
-        return HttpAnswer(*await self._application.post(f"{self._path}{path}", body, self._timeout_s))
+        return HttpAnswer(*await self._application.post(f"{self._path}{path}", body, self._timeout_s), self.url)
 
     async def close(self) -> None:
         pass
@@ -195,11 +185,11 @@ def _noting_reuse() -> aiohttp.TraceConfig:
 async def _bounded(response: aiohttp.ClientResponse) -> bytes:
     chunks, size = [], 0
     async for chunk in response.content.iter_any():
-        size += len(chunk)
-        if size > LARGEST_BODY:
-            response.close()
-            raise BodyTooLargeError
         chunks.append(chunk)
+        size += len(chunk)
+        if size > LARGEST_BODY:  # a deadline alone bounds no memory
+            response.close()
+            break
     return b"".join(chunks)
 
 

@@ -17,6 +17,7 @@ from pydantic import BaseModel, JsonValue, ValidationError, model_validator
 from longform.chat.call import BAD_BODY, TOO_LARGE, ChatReply, ChatRequest, Message, Usage, failed, guarded
 from longform.chat.completions import LARGEST_BODY
 from longform.chat.endings import ending_failure
+from longform.chat.refusals import stated_error
 from longform.given import Count, Dollars, Number, Text
 from longform.records import Document, Query
 from longform.text.visible import is_blank
@@ -172,7 +173,7 @@ def read_content(request: ChatRequest, content: JsonValue) -> ChatReply:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"] if "[" not in str(part))
-        return failed(f"{BAD_ANSWER}: {place + ': ' if place else ''}{first['msg']}"[:200])
+        return stated_error(content) or failed(f"{BAD_ANSWER}: {place + ': ' if place else ''}{first['msg']}"[:200])
     try:
         text = _text(found, shown) if isinstance(found, _Summary) else _scores(found, shown)
     except _WrongError as error:

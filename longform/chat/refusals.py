@@ -1,14 +1,14 @@
 """
-Errors of providers: answers with a status that says no, errors in the place of a reply, and which of them may pass.
+Answers of providers, as every client hears them: a reply, a status that says no, or an error in the place of a reply.
 
-Nothing of the provider's words stands in a failure: they may quote a key.
+Also which failures may pass. Nothing of the provider's words stands in a failure: they may quote a key.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
@@ -17,7 +17,7 @@ from urllib.parse import urljoin, urlsplit
 from pydantic import JsonValue
 
 from longform.chat.call import ChatReply, Signals, failed, guarded
-from longform.chat.rate_headers import told_wait, wait_in_words
+from longform.chat.rate_headers import read_signals, told_wait, wait_in_words
 
 REFUSED = "http_429"
 """A limit was met: the call did not count, and waits for its turn again."""
@@ -63,6 +63,31 @@ _LIMIT = re.compile(
     r"rate[ _-]?limit|too many requests|resource_exhausted|throttl|requests per (?:minute|day)", re.IGNORECASE
 )
 _MAY_FILTER = (400, 403, 422, 451)
+
+
+class HttpAnswer(NamedTuple):
+    """The answer to a request, by HTTP or by a handle."""
+
+    status: int
+    headers: Mapping[str, str]  # their names may be in any case
+    body: bytes
+    url: str = ""  # that was asked
+
+
+def heard(answer: HttpAnswer, read: Callable[[HttpAnswer], ChatReply], *, now: float) -> ChatReply:
+    """
+    Return the reply in *answer*, or its failure, with what is said of limits: one reading for all clients.
+
+    *read* reads an answer that states success, whose error in the place of a reply `error_reply` reads. A wait in the
+    headers goes before one in the body. *now*, when the answer came, is in seconds since 1970.
+    """
+    if 200 <= answer.status < 300:
+        reply = read(answer)
+    else:
+        reply = refused_reply(answer.status, answer.body, url=answer.url, location=answer.headers.get("location"))
+    told = read_signals(answer.headers, now=now)
+    told_s = reply.signals.retry_after_s if told.retry_after_s is None else told.retry_after_s
+    return replace(reply, signals=told._replace(retry_after_s=told_s))
 
 
 class _Error(NamedTuple):
@@ -114,6 +139,11 @@ def error_reply(stated: JsonValue) -> ChatReply:
     status = error.status() or (429 if error.says(_LIMIT) else 400 if error.says(_FILTER) else None)
     failure = PROVIDER_ERROR if status is None else _failure(status, error)
     return replace(failed(failure), signals=Signals(retry_after_s=error.wait_s()))
+
+
+def stated_error(content: JsonValue) -> ChatReply | None:
+    """Return the failure that a decoded body means in which an error stands; None if it is a reply in any form."""
+    return error_reply(content) if isinstance(content, Mapping) and content.get("error") else None
 
 
 @guarded
