@@ -7,70 +7,43 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from time import monotonic, time
-from typing import TypedDict
+from typing import Any
 
 from aiohttp import web
 
-from actors.rehearsal.fake_bodies import json_response, misstated
-from actors.rehearsal.fake_messages import Completion, FakeRequest
-from actors.rehearsal.fake_replies import completion_body, read_asked
-from longform.given import Json
+from actors.rehearsal.fake_replies import Body, Reply, content_of, error_response
 from longform.rehearsal.settings import FakeSettings, batch_item_fails
-
-JsonObject = dict[str, Json]
 
 _ENDPOINT = "/v1/chat/completions"
 _ENDED = ("completed", "expired", "cancelled", "failed")
-_EXPIRED = {
-    "code": "batch_expired",
-    "message": "This request could not be executed before the completion window expired.",
+_UNMADE = {
+    "expired": "This request could not be executed before the completion window expired.",
+    "cancelled": "The batch was cancelled.",
 }
-
-
-class BatchLine(TypedDict):
-    """A line of an input file."""
-
-    custom_id: str
-    url: str
-    body: FakeRequest
-
-
-class ItemResponse(TypedDict):
-    status_code: int
-    request_id: str
-    body: Completion | JsonObject
-
-
-class ItemLine(TypedDict):
-    """A line of an output or error file."""
-
-    id: str
-    custom_id: str
-    response: ItemResponse | None
-    error: Mapping[str, Json] | None
+"""The end of a batch -> the error of an item that was not made by then."""
 
 
 @dataclass
 class Batch:
-    """A batch under way; `n_done` of its items have been made, in the order of the file."""
+    """A batch under way; `n_made` of its items have been made, in the order of the file."""
 
     id: str
     input_file_id: str
-    metadata: Json
-    items: list[BatchLine]
+    metadata: object
+    items: list[Body]
+    faults: list[Body]  # of the input file
     started: float = field(default_factory=monotonic)
     created_at: int = field(default_factory=lambda: int(time()))
     status: str = "in_progress"
-    n_done: int = 0
-    replies: list[ItemLine] = field(default_factory=list)
-    errors: list[ItemLine] = field(default_factory=list)
-    faults: list[JsonObject] = field(default_factory=list)  # of the input file
+    n_made: int = 0
+    replies: list[Body] = field(default_factory=list)
+    errors: list[Body] = field(default_factory=list)
     files: dict[str, str] = field(default_factory=dict)
 
-    def document(self) -> JsonObject:
+    def document(self) -> Body:
         """Return the batch as the API shows it."""
         counts = {"total": len(self.items), "completed": len(self.replies), "failed": len(self.errors)}
-        shown: JsonObject = {
+        shown: Body = {
             "id": self.id,
             "object": "batch",
             "endpoint": _ENDPOINT,
@@ -86,6 +59,11 @@ class Batch:
         }
         return shown | ({f"{self.status}_at": int(time())} if self.status in _ENDED else {})
 
+    def line(self, item: Body, response: Body | None, error: Body | None) -> Body:
+        """Return the line of an output or error file for *item*."""
+        line_id = f"batch_req_{self.id}_{item['custom_id']}"
+        return {"id": line_id, "custom_id": item["custom_id"], "response": response, "error": error}
+
 
 class FakeBatches:
     """
@@ -94,89 +72,76 @@ class FakeBatches:
     Its end is `completed`, or `expired` with the items done by then, or `cancelled` with the same.
     """
 
-    def __init__(self, settings: FakeSettings) -> None:
-        self._settings = settings
-        self._files: dict[str, tuple[JsonObject, bytes]] = {}
+    def __init__(self, settings: FakeSettings, reply: Reply) -> None:
+        self._settings, self._reply = settings, reply
+        self._files: dict[str, tuple[Body, bytes]] = {}
         self._batches: dict[str, Batch] = {}
         self._made: Counter[str] = Counter()
 
     def counters(self) -> dict[str, int]:
         """Count items that were made; `made_again`: those of a content that was made before."""
-        for batch in self._batches.values():
-            self._advance(batch)
-        batches = self._batches.values()
+        batches = [self._advance(batch) for batch in self._batches.values()]
         return {
-            "batches": len(self._batches),
-            "items": sum(batch.n_done for batch in batches),
+            "batches": len(batches),
+            "items": sum(batch.n_made for batch in batches),
             "failed": sum(len(batch.errors) for batch in batches),
             "made_again": sum(self._made.values()) - len(self._made),
         }
 
-    async def handle(self, request: web.BaseRequest) -> web.Response:
+    async def handle(self, request: web.Request) -> web.Response:
         """Answer a request under `/v1/files` or `/v1/batches`; 404 for any other."""
-        parts = request.path.removeprefix("/v1/").split("/")
-        if request.method == "POST" and parts == ["files"]:
-            return await self._upload(request)
-        if request.method == "POST" and parts == ["batches"]:
-            return self._create(json.loads(await request.read()))
-        if parts == ["batches"]:
-            shown = [self._advance(batch).document() for batch in reversed(self._batches.values())]
-            return json_response({"object": "list", "data": shown, "has_more": False})
-        if parts == ["files"]:
-            shown = [file for file, _ in reversed(self._files.values())]
-            return json_response({"object": "list", "data": shown, "has_more": False})
-        return self._one(request.method, parts)
+        match request.method, request.path.removeprefix("/v1/").split("/"):
+            case "POST", ["files"]:
+                return await self._upload(request)
+            case "POST", ["batches"]:
+                return self._create(json.loads(await request.read()))
+            case _, ["files", name, "content"] if name in self._files:
+                return web.Response(body=self._files[name][1])
+            case method, parts:
+                shown = self._shown(method, parts)
+                return web.json_response(shown) if shown else error_response(404, f"there is no {request.path}")
 
-    def _one(self, method: str, parts: list[str]) -> web.Response:
-        """Return one batch or one file by its id."""
-        kind, name, *action = (*parts, "", "")
-        if kind == "files" and name in self._files:
-            file, content = self._files[name]
-            return web.Response(body=content) if action[0] == "content" else json_response(file)
-        if kind != "batches" or name not in self._batches:
-            return json_response(
-                {"error": {"message": f"no {kind} {name}", "type": "invalid_request_error"}}, status=404
-            )
-        batch = self._advance(self._batches[name])
-        if method == "POST" and action[0] == "cancel" and batch.status not in _ENDED:
-            self._end(batch, "cancelled")
-            return json_response(batch.document() | {"status": "cancelling"})
-        return json_response(batch.document())
+    def _shown(self, method: str, parts: list[str]) -> Body | None:
+        """Return all files or batches, newest first, or one, or a batch that is cancelled; None: there is no such."""
+        match parts:
+            case ["batches"]:
+                return _listed([self._advance(batch).document() for batch in self._batches.values()])
+            case ["files"]:
+                return _listed([file for file, _ in self._files.values()])
+            case ["files", name] if name in self._files:
+                return self._files[name][0]
+            case ["batches", name, *action] if name in self._batches:
+                batch = self._advance(self._batches[name])
+                if (method, action) != ("POST", ["cancel"]) or batch.status in _ENDED:
+                    return batch.document()
+                self._end(batch, "cancelled")
+                return batch.document() | {"status": "cancelling"}
+        return None
 
-    async def _upload(self, request: web.BaseRequest) -> web.Response:
+    async def _upload(self, request: web.Request) -> web.Response:
         form = await request.post()
         upload = form.get("file")
         if form.get("purpose") != "batch" or not isinstance(upload, web.FileField):
-            return _refused("expected purpose=batch and a file")
+            return error_response(400, "expected purpose=batch and a file")
         file_id = self._store(upload.file.read(), upload.filename, "batch")
-        return json_response(self._files[file_id][0])
+        return web.json_response(self._files[file_id][0])
 
     def _store(self, content: bytes, filename: str, purpose: str) -> str:
         file_id = f"file-{len(self._files)}"
-        file: JsonObject = {
-            "id": file_id,
-            "object": "file",
-            "bytes": len(content),
-            "created_at": int(time()),
-            "filename": filename,
-            "purpose": purpose,
-            "status": "processed",
-        }
-        self._files[file_id] = file, content
+        stated = {"bytes": len(content), "filename": filename, "purpose": purpose, "created_at": int(time())}
+        self._files[file_id] = {"id": file_id, "object": "file", "status": "processed", **stated}, content
         return file_id
 
-    def _create(self, asked: Mapping[str, Json]) -> web.Response:
+    def _create(self, asked: Mapping[str, Any]) -> web.Response:
         file_id = asked.get("input_file_id")
-        if not isinstance(file_id, str) or file_id not in self._files or asked.get("endpoint") != _ENDPOINT:
-            return json_response(
-                {"error": {"message": f"expected an uploaded file and endpoint {_ENDPOINT}"}}, status=400
-            )
-        items, faults = _read_items(self._files[file_id][1])
-        batch = Batch(f"batch_{len(self._batches)}", file_id, asked.get("metadata"), items, faults=faults)
+        if file_id not in self._files or asked.get("endpoint") != _ENDPOINT:
+            return error_response(400, f"expected an uploaded file and endpoint {_ENDPOINT}")
+        items, faults = _read_items(self._files[file_id][1], self._reply)
+        batch = Batch(f"batch_{len(self._batches)}", file_id, asked.get("metadata"), items, faults)
         if faults:
             batch.status = "failed"
         self._batches[batch.id] = batch
-        return json_response(batch.document() | {"status": "validating"})
+        return web.json_response(batch.document() | {"status": "validating"})
 
     def _advance(self, batch: Batch) -> Batch:
         """Make the items that are due by now."""
@@ -185,50 +150,42 @@ class FakeBatches:
         share = (monotonic() - batch.started) / self._settings.batch_s if self._settings.batch_s else 1.0
         last = self._settings.batch_done_share
         due = min(share, 1.0) if last is None else min(share, last)
-        for item in batch.items[batch.n_done : int(due * len(batch.items))]:
+        for item in batch.items[batch.n_made : int(due * len(batch.items))]:
             self._make(batch, item)
         if share >= 1:
             self._end(batch, "completed" if last is None else "expired")
         return batch
 
-    def _make(self, batch: Batch, item: BatchLine) -> None:
-        asked = read_asked(item["body"])
-        fails = batch_item_fails(self._settings, asked.content, self._made[asked.content])
-        self._made[asked.content] += 1
-        batch.n_done += 1
-        body: Completion | JsonObject
-        if fails:
-            body = {"error": {"message": "The server had an error.", "type": "server_error"}}
-        else:
-            headers = {"Authorization": f"Bearer {self._settings.key}"}
-            body = misstated(completion_body(asked, item["body"], cached_tokens=None), self._settings, headers)
-        response: ItemResponse = {
-            "status_code": 500 if fails else 200,
-            "request_id": f"req-{batch.n_done}",
-            "body": body,
-        }
-        (batch.errors if fails else batch.replies).append(_line(batch, item, response, None))
+    def _make(self, batch: Batch, item: Body) -> None:
+        completed = self._reply(item["body"])
+        content = content_of(completed)
+        fails = batch_item_fails(self._settings, content, self._made[content])
+        self._made[content] += 1
+        batch.n_made += 1
+        error = {"error": {"message": "The server had an error.", "type": "server_error"}}
+        made: Body = {"status_code": 500, "body": error} if fails else {"status_code": 200, "body": completed}
+        response = made | {"request_id": f"req-{batch.n_made}"}
+        (batch.errors if fails else batch.replies).append(batch.line(item, response, None))
 
     def _end(self, batch: Batch, status: str) -> None:
         batch.status = status
-        unmade = batch.items[batch.n_done :]
-        error = _EXPIRED if status == "expired" else {"code": "batch_cancelled", "message": "The batch was cancelled."}
-        batch.errors += [_line(batch, item, None, error) for item in unmade]
+        error = {"code": f"batch_{status}", "message": _UNMADE.get(status)}
+        batch.errors += [batch.line(item, None, error) for item in batch.items[batch.n_made :]]
         for kind, lines in (("output", batch.replies), ("error", batch.errors)):
             if lines:
                 content = "".join(json.dumps(line) + "\n" for line in lines).encode()
                 batch.files[kind] = self._store(content, f"{batch.id}_{kind}.jsonl", "batch_output")
 
 
-def _read_items(content: bytes) -> tuple[list[BatchLine], list[JsonObject]]:
+def _read_items(content: bytes, reply: Reply) -> tuple[list[Body], list[Body]]:
     """Return the requests of an input file, and its faults."""
-    items: list[BatchLine] = []
-    faults: list[JsonObject] = []
+    items: list[Body] = []
+    faults: list[Body] = []
     seen: set[str] = set()
     for number, line in enumerate(content.splitlines(), start=1):
         try:
-            item: BatchLine = json.loads(line)
-            read_asked(item["body"])
+            item = json.loads(line)
+            reply(item["body"])
             custom_id, url = item["custom_id"], item["url"]
         except (KeyError, TypeError, ValueError, IndexError):
             faults.append({"code": "invalid_json_line", "message": "This line is no request.", "line": number})
@@ -241,10 +198,5 @@ def _read_items(content: bytes) -> tuple[list[BatchLine], list[JsonObject]]:
     return items, faults
 
 
-def _refused(message: str, *, status: int = 400) -> web.Response:
-    return json_response({"error": {"message": message, "type": "invalid_request_error"}}, status=status)
-
-
-def _line(batch: Batch, item: BatchLine, response: ItemResponse | None, error: Mapping[str, Json] | None) -> ItemLine:
-    line_id = f"batch_req_{batch.id}_{item['custom_id']}"
-    return {"id": line_id, "custom_id": item["custom_id"], "response": response, "error": error}
+def _listed(shown: list[Body]) -> Body:
+    return {"object": "list", "data": shown[::-1], "has_more": False}

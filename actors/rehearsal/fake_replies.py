@@ -1,203 +1,169 @@
-"""Replies of the fake provider: those of the scripted model, as bodies of chat completions."""
+"""Replies of the fake provider: completions with the scripted model's words, errors, and what nobody should send."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
-from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
-from hashlib import blake2b
-from typing import NamedTuple
+import socket
+import struct
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from typing import Any
 
-from actors.rehearsal.fake_messages import (
-    Completion,
-    CompletionUsage,
-    FakeChoice,
-    FakeFormat,
-    FakeRequest,
-    ReplyMessage,
-    TokenLogprob,
-    TopLogprob,
-)
+from aiohttp import web
+
 from actors.rehearsal.scripted_chat import Said, read_task, say
-from longform.chat.call import ChatRequest
-from longform.given import Json
 from longform.keys import content_key, stable_seed
+
+Body = dict[str, Any]
+Reply = Callable[[Body], Body]
+"""The body of a request for a chat completion -> the completion, whose id is that of `completion`."""
 
 OTHER_PROMPT = "This is the reply of a fake model."
 CHARACTERS_A_TOKEN = 4
-BLOCK_CHARACTERS = 64 * CHARACTERS_A_TOKEN
 
+_ID = "chatcmpl-"
 _TOKEN = re.compile(r"\s*\w{1,4}|\s*[^\w\s]|\s+")
+_ABORT = struct.pack("ii", 1, 0)  # SO_LINGER: on, 0 s; closing sends a reset
+_CHUNK, _HUGE_CHUNKS = b" " * 2**16, 1600  # 100 MB
+_DRIP_S = 0.05  # between two bytes
 _LIKELIEST = -0.05  # the natural log probability of each token said; alternatives fall by 2 from there
 
 
-class Asked(NamedTuple):
-    """A request as the fake reads it: its content hash, its tokens, and its reply."""
-
-    content: str
-    prompt_tokens: int
-    completion_tokens: int
-    text: str
-    finish_reason: str
-    is_refusal: bool = False
-
-    @property
-    def tokens(self) -> int:
-        """Return the tokens it is charged."""
-        return self.prompt_tokens + self.completion_tokens
-
-
-def read_asked(body: FakeRequest) -> Asked:
+def completion(body: Body) -> Body:
     """
-    Read the body of a request for a chat completion.
+    Return what the scripted model says, as a chat completion.
 
-    The content hash is over the messages alone: requests that differ in parameters only are one content.
+    Its id is a hash of the messages alone: requests that differ in parameters only are one content.
 
     Raises:
-        KeyError, TypeError, ValueError, IndexError: It is none.
+        KeyError, TypeError, ValueError, IndexError: *body* is no request.
+        UsageError: The name of its model has options that it does not know.
     """
     messages = [[message["role"], message["content"]] for message in body["messages"]]
-    limit = body.get("max_completion_tokens") or body.get("max_tokens")
-    return _asked(messages, limit, body.get("response_format"), str(body.get("model")))
-
-
-def fake_call(request: ChatRequest, model: str = "") -> tuple[str, int]:
-    """Return the content hash and the charged tokens that the fake will find in *request* to a *model* of this name."""
-    messages = [[message.role, message.text] for message in request.messages]
-    wanted: FakeFormat | None = None
-    if request.json_schema is not None:
-        wanted = {"json_schema": {"schema": request.json_schema}}
-    asked = _asked(messages, request.max_tokens, wanted, model)
-    return asked.content, asked.tokens
-
-
-def completion_body(asked: Asked, body: FakeRequest, *, cached_tokens: int | None) -> Completion:
-    """Return a chat completion; if *cached_tokens* is None, usage says nothing of a cache."""
-    message: ReplyMessage = {"role": "assistant", "content": None if asked.is_refusal else asked.text}
-    if asked.is_refusal:
-        message["refusal"] = asked.text
-    choice: FakeChoice = {"index": 0, "message": message, "finish_reason": asked.finish_reason}
+    prompt = messages[-1][1]
+    said = say(prompt, str(body.get("model"))) or Said(_reply(prompt, body.get("response_format")), is_refusal=False)
+    text, finish_reason = said.text, "stop"
+    limit = output_limit(body)
+    if limit is not None and _n_tokens(text) > limit:
+        text, finish_reason = text[: limit * CHARACTERS_A_TOKEN], "length"
+    refused: Body = {"content": None, "refusal": text}
+    message = {"role": "assistant", **(refused if said.is_refusal else {"content": text})}
+    choice: Body = {"index": 0, "message": message, "finish_reason": finish_reason}
     if body.get("logprobs"):
-        choice["logprobs"] = {"content": _logprobs(asked.text, body.get("top_logprobs") or 0)}
-    usage: CompletionUsage = {
-        "prompt_tokens": asked.prompt_tokens,
-        "completion_tokens": asked.completion_tokens,
-        "total_tokens": asked.tokens,
-    }
-    if cached_tokens is not None:
-        usage["prompt_tokens_details"] = {"cached_tokens": cached_tokens}
+        choice["logprobs"] = {
+            "content": [_token(token, body.get("top_logprobs") or 0) for token in _TOKEN.findall(text)]
+        }
+    n_prompt, n_said = sum(_n_tokens(text) for _, text in messages), _n_tokens(text)
     return {
-        "id": f"chatcmpl-{asked.content}",
+        "id": _ID + content_key(*messages),
         "object": "chat.completion",
         "created": 0,
         "model": body.get("model"),
         "choices": [choice],
-        "usage": usage,
+        "usage": {"prompt_tokens": n_prompt, "completion_tokens": n_said, "total_tokens": n_prompt + n_said},
     }
 
 
-def cut(asked: Asked) -> Asked:
-    """Return the reply as a length limit cuts it; paid tokens stay counted."""
-    return asked._replace(text=asked.text[: len(asked.text) // 2], finish_reason="length")
+def output_limit(body: Body) -> int | None:
+    return body.get("max_completion_tokens") or body.get("max_tokens")
 
 
-def _asked(messages: Sequence[Sequence[str]], limit: int | None, wanted: FakeFormat | None, model: str) -> Asked:
-    prompt = messages[-1][1]
-    said = say(prompt, model) or Said(_reply(prompt, wanted), is_refusal=False)
-    text, finish_reason = said.text, "stop"
-    if limit is not None and _n_tokens(text) > limit:
-        text, finish_reason = text[: limit * CHARACTERS_A_TOKEN], "length"
-    n_prompt = sum(_n_tokens(text) for _, text in messages)
-    return Asked(content_key(*messages), n_prompt, _n_tokens(text), text, finish_reason, said.is_refusal)
+def content_of(completed: Body) -> str:
+    """Return the content hash of what was asked."""
+    return str(completed["id"]).removeprefix(_ID)
+
+
+def cut(completed: Body, kept: float, **changes: str) -> Body:
+    """Return a completion with this share of its text, and *changes* of its choice; paid tokens stay counted."""
+    (choice,) = completed["choices"]
+    message = choice["message"]
+    said = {name: text and text[: int(len(text) * kept)] for name, text in message.items() if name != "role"}
+    return {**completed, "choices": [{**choice, "message": message | said, **changes}]}
 
 
 def _n_tokens(text: str) -> int:
     return max(1, len(text) // CHARACTERS_A_TOKEN)
 
 
-def _reply(prompt: str, wanted: FakeFormat | None) -> str:
+def _reply(prompt: str, wanted: Body | None) -> str:
     task = read_task(prompt)
     if task is not None:
         return task.reply()
     if not wanted or wanted.get("type") == "text":
         return OTHER_PROMPT
-    schema = (wanted.get("json_schema") or {}).get("schema") or {"type": "object"}
-    return json.dumps(smallest_instance(schema))
+    return json.dumps(_smallest((wanted.get("json_schema") or {}).get("schema") or {"type": "object"}))
 
 
-def smallest_instance(schema: Mapping[str, Json]) -> Json:
+def _smallest(schema: Mapping[str, Any]) -> Any:
     """Return a value that *schema* accepts, for the subset of JSON Schema that strict providers take."""
     match schema:
         case {"anyOf": [first, *_]}:
-            return smallest_instance(_schema(first))
+            return _smallest(first)
         case {"enum": [first, *_]} | {"const": first}:
             return first
         case {"type": "object"}:
-            properties = _schema(schema.get("properties"))
-            required = schema.get("required")
-            names = required if isinstance(required, list) else properties
-            return {str(name): smallest_instance(_schema(properties.get(str(name)))) for name in names}
+            properties = schema.get("properties") or {}
+            return {name: _smallest(properties.get(name) or {}) for name in schema.get("required", properties)}
         case {"type": "array"}:
-            n_items = schema.get("minItems")
-            return [smallest_instance(_schema(schema.get("items")))] * (n_items if isinstance(n_items, int) else 0)
-        case {"type": str(kind)}:
-            least = schema.get("minimum", 0)
-            plain: dict[str, Json] = {"string": "x", "boolean": False, "integer": least, "number": least}
-            return plain.get(kind)
+            return [_smallest(schema.get("items") or {})] * schema.get("minItems", 0)
+        case {"type": "integer" | "number"}:
+            return schema.get("minimum", 0)
         case _:
-            return None
+            return {"string": "x", "boolean": False}.get(str(schema.get("type")))
 
 
-def _schema(value: Json) -> Mapping[str, Json]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _logprobs(text: str, n_top: int) -> list[TokenLogprob]:
-    return [_token(token, n_top) for token in _TOKEN.findall(text)]
-
-
-def _token(token: str, n_top: int) -> TokenLogprob:
+def _token(token: str, n_top: int) -> Body:
     """Return a token with its alternatives: other digits for a digit, so that scores can be weighed."""
     start = stable_seed(token) % 10
     others: Iterable[str] = (f"{token}{n}" for n in range(n_top))
     if token.strip().isdigit() and len(token.strip()) == 1:
-        space = token[:-1]
-        others = (f"{space}{digit}" for n in range(10) if (digit := (start + n) % 10) != int(token))
-    ranked = [token, *others][:n_top]
-    top: list[TopLogprob] = [
-        {"token": other, "logprob": _LIKELIEST - 2.0 * rank, "bytes": None} for rank, other in enumerate(ranked)
+        others = (f"{token[:-1]}{digit}" for n in range(10) if (digit := (start + n) % 10) != int(token))
+    top = [
+        {"token": other, "logprob": _LIKELIEST - 2.0 * rank, "bytes": None}
+        for rank, other in enumerate([token, *others][:n_top])
     ]
     return {"token": token, "logprob": _LIKELIEST, "bytes": None, "top_logprobs": top}
 
 
-class PrefixCache:
-    """Prompts by their prefixes, in blocks of 64 tokens; the block used longest ago is forgotten first."""
+# ---------------------------------------------------------------- errors, and bodies of faults
 
-    def __init__(self, n_blocks: int) -> None:
-        self._n_blocks = n_blocks
-        self._known: OrderedDict[bytes, None] = OrderedDict()
 
-    def cached_tokens(self, body: FakeRequest) -> int:
-        """Count the tokens of the longest known prefix, by whole blocks."""
-        known = 0
-        for prefix in self._prefixes(body):
-            if prefix not in self._known:
-                break
-            self._known.move_to_end(prefix)
-            known += 1
-        return known * BLOCK_CHARACTERS // CHARACTERS_A_TOKEN
+def error_response(
+    status: int,
+    message: str,
+    *,
+    code: str | None = None,
+    param: str | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> web.Response:
+    """Return an error as OpenAI states it."""
+    kind = "invalid_request_error" if status < 429 else "server_error" if status >= 500 else "requests"
+    error = {"message": message, "type": kind, "param": param, "code": code}
+    return web.json_response({"error": error}, status=status, headers=headers)
 
-    def remember(self, body: FakeRequest) -> None:
-        for prefix in self._prefixes(body):
-            self._known[prefix] = None
-            self._known.move_to_end(prefix)
-        while len(self._known) > self._n_blocks:
-            self._known.popitem(last=False)
 
-    def _prefixes(self, body: FakeRequest) -> Iterable[bytes]:
-        text = "".join(message["content"] for message in body["messages"])
-        digest = blake2b(digest_size=12)
-        for end in range(BLOCK_CHARACTERS, len(text) + 1, BLOCK_CHARACTERS):
-            digest.update(text[end - BLOCK_CHARACTERS : end].encode())
-            yield digest.digest()
+def hang_up(request: web.Request) -> None:
+    """Close the connection hard, without a reply."""
+    if (transport := request.transport) is not None:
+        transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _ABORT)
+        transport.abort()
+
+
+async def strange_body(request: web.Request, kind: str | None) -> web.StreamResponse:
+    """Send a body of one of `BODY_FAULTS`, until its end or until the client has gone."""
+    if kind == "html":
+        return web.Response(text="<!doctype html><html><body><h1>Sign in</h1></body></html>", content_type="text/html")
+    response = web.StreamResponse(headers={"content-type": "application/json"})
+    await response.prepare(request)
+    with suppress(ConnectionError):
+        if kind == "huge":
+            await response.write(b'{"choices": [{"message": {"role": "assistant", "content": "')
+            for _ in range(_HUGE_CHUNKS):
+                await response.write(_CHUNK.replace(b" ", b"x"))
+            await response.write(b'"}}]}')
+        while kind != "huge":
+            await response.write(b" " if kind == "drip" else _CHUNK)
+            await asyncio.sleep(_DRIP_S if kind == "drip" else 0)
+    return response

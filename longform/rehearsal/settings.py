@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-FAULTS: Mapping[str, str] = {
+FAULTS = {
     "http_500": "http_500",
     "http_503": "http_503",
     "reset": "connection",  # closed hard, without a reply
@@ -23,7 +23,7 @@ FAULTS: Mapping[str, str] = {
 }
 """The kinds of fault, and the failure that a client sees."""
 
-BODY_FAULTS: Mapping[str, str] = {
+BODY_FAULTS = {
     "html": "bad_body",  # HTTP 200, and a page
     "drip": "timeout",  # a byte now and then, without an end
     "endless": "reply_too_large",  # as fast as the client reads, without an end
@@ -31,46 +31,31 @@ BODY_FAULTS: Mapping[str, str] = {
 }
 """The same of bodies that strain a client."""
 
-ALL_FAULTS: Mapping[str, str] = {**FAULTS, **BODY_FAULTS}
-
-HUGE_BYTES = 100 * 2**20
+ALL_FAULTS = FAULTS | BODY_FAULTS
 
 
 @dataclass(frozen=True, kw_only=True)
 class FakeSettings:
-    """Behaviour of the fake; the defaults are a provider without limits or faults."""
+    """Behaviour of the fake; the defaults are a provider without limits or faults. A limit that is None is none."""
 
-    requests_per_minute: float | None = None  # None: no limit
-    # of prompt and reply together, charged when a request is let in; None: no limit
-    tokens_per_minute: float | None = None
-    # a bucket holds the worth of `window_s` and refills continuously; a window counts the last `window_s`, a fixed one
-    # since its last begin
-    limiter: Literal["bucket", "window", "fixed"] = "bucket"
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None  # of prompt and reply together, charged when a request is let in
+    limiter: Literal["bucket", "window", "fixed"] = "bucket"  # see `Bucket` and `Window`
     window_s: float = 1.0
-    # the wait that a refusal states: the true one, none, or `wrong_retry_after_s`
-    retry_after: Literal["right", "missing", "wrong"] = "right"
+    retry_after: Literal["right", "missing", "wrong"] = "right"  # of a refusal; wrong: `wrong_retry_after_s`
     wrong_retry_after_s: int = 20
     retry_after_ms: bool = False  # say the wait in milliseconds too
     limit_headers: bool = False  # `x-ratelimit-*` on every reply
     delay_s: float = 0.2  # of a reply
     slow_share: float = 0.01  # of replies that take `slow_factor` times as long
     slow_factor: float = 20.0
-    # the share of each kind in `FAULTS` and `BODY_FAULTS`; a fault comes when its reply would have
-    faults: Mapping[str, float] = field(default_factory=dict)
+    faults: Mapping[str, float] = field(default_factory=dict)  # share of each kind; they come when the reply would have
     seed: int = 0  # of delays and faults
-    prefix_cache_blocks: int = 0  # blocks of 64 tokens that the prefix cache remembers; 0: there is none
-    # tokens of prompt and output limit above which a request is a 400; None: no window
-    context_window: int | None = None
+    context_window: int | None = None  # tokens of prompt and output limit above which a request is a 400
     refused_parameters: tuple[str, ...] = ()  # those that are a 400, as newer models refuse `temperature`
     key: str | None = field(default=None, repr=False)  # requests without it are a 401; None: anyone may ask
-    # requests let in before all others are a 401, as with a key that expires; None: never
-    unauthorized_after: int | None = None
-    # requests let in before all others are a 429, as with a quota for a day; None: never
-    refused_after: int | None = None
-    # where replies repeat the key that they were asked with; `base64` is in the text
-    echo_key: Literal["nowhere", "content", "model", "base64"] = "nowhere"
-    # what is wrong with the log probabilities of replies
-    logprobs: Literal["right", "above_zero", "nan", "infinite", "null"] = "right"
+    unauthorized_after: int | None = None  # requests let in before all others are a 401, as with a key that expires
+    refused_after: int | None = None  # requests let in before all others are a 429, as with a quota for a day
     batch_s: float = 0.0  # how long a batch takes
     batch_failed_share: float = 0.0  # of a batch's items that fail
     batch_done_share: float | None = None  # of a batch's items that are done when it expires; None: it does not
@@ -80,9 +65,6 @@ class FakeSettings:
         if unknown or sum(self.faults.values()) > 1:
             msg = f"faults: expected shares of {sorted(ALL_FAULTS)} that sum to at most 1, found {dict(self.faults)}"
             raise ValueError(msg)
-
-
-# ---------------------------------------------------------------- fates
 
 
 class Fate(NamedTuple):

@@ -31,11 +31,11 @@ from actors.chat.model import CallContext, ChatModel
 from actors.chat.opening import open_chat, open_pool, quota_domain
 from actors.ledger.keeper import NO_LIMIT, start_keeper
 from actors.rehearsal.fake_provider import fake_process
-from actors.rehearsal.fake_replies import fake_call
 from longform.chat.call import ChatReply, ChatRequest, Message
 from longform.quota.leases import QuotaLimits
 from longform.rehearsal.settings import FakeSettings
 from longform.settings.chat import ChatSettings
+from tests.actors.rehearsal.replies import fake_call
 from tests.longform.rehearsal.perfect_client import perfect_makespan
 
 WORKERS = 4

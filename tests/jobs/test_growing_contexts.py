@@ -15,6 +15,7 @@ from jobs.evaluate import main
 from jobs.ingest import main as ingest
 from longform.rehearsal.settings import FakeSettings
 from tests.actors.chat.test_matrix_llama import WORDS
+from tests.actors.rehearsal.replies import PrefixCache
 from tests.soak import ONLY_IN_SOAK
 
 LENGTHS = (20, 40, 60, 80, 100)
@@ -25,7 +26,7 @@ def test_five_lengths_are_computed_as_little_more_than_one(released: Path, tmp_p
     """At most 1.1 times the longest prompt; of the others more than nine tenths come from the cache."""
     bench, run = str(tmp_path / "bench"), Folder(str(tmp_path / "runs" / "lengths"))
     assert ingest(["summhay", str(released / f"summhay/topic_{topic}.json.gz"), "--out", bench]) == 0
-    with fake_process(FakeSettings(prefix_cache_blocks=20_000, delay_s=0.0)) as url:
+    with fake_process(FakeSettings(delay_s=0.0), reply=PrefixCache(20_000)) as url:
         model = f"model={{model: m, base_url: '{url}', context_window: 200000}}"
         changes = [model, f"systems.0.n_documents={list(LENGTHS)}"]
         arguments = [part for change in changes for part in ("--set", change)]

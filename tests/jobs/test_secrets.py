@@ -8,6 +8,7 @@ import shutil
 import stat
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -17,6 +18,7 @@ from actors.rehearsal.fake_provider import fake_process
 from actors.storage.folder import Folder
 from jobs.synthesis.haystacks import read_config, synthesize
 from longform.rehearsal.settings import FakeSettings
+from tests.actors.rehearsal.replies import echoing
 from tests.places import ROOT
 
 KEY = "sk-a-key-that-must-not-be-seen-4711"
@@ -66,8 +68,10 @@ def test_no_file_log_or_error_holds_the_key(tmp_path: Path) -> None:
     """The server has faults, repeats the key in its replies or refuses it, and everything is logged."""
     synthesize(read_config("demo", ["haystacks=1"]), str(tmp_path / "bench"))
     faults = {"http_500": 0.1, "garbage": 0.1, "reset": 0.1}
-    settings = FakeSettings(key=KEY, delay_s=0.01, slow_share=0, faults=faults, echo_key="content")
-    with fake_process(settings) as url, TemporaryDirectory() as ray_folder:  # its sockets want a short path
+    settings = FakeSettings(key=KEY, delay_s=0.01, slow_share=0, faults=faults)
+    reply = partial(echoing, KEY, "content")
+    # Ray's sockets want a short path
+    with fake_process(settings, reply=reply) as url, TemporaryDirectory() as ray_folder:
         good = evaluate(tmp_path, url, KEY, "good", ray_folder, workers=2)  # on Ray, whose logs are looked at, too
         wrong = evaluate(tmp_path, url, KEY + "-wrong", "wrong", ray_folder, workers=0)
         shutil.copytree(ray_folder, tmp_path / "ray", ignore=_sockets, symlinks=True)

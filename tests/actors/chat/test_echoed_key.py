@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import logging
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from longform.chat.call import ChatRequest, Message
 from longform.redaction import MARK
 from longform.rehearsal.settings import FakeSettings
 from longform.settings.chat import ChatSettings
+from tests.actors.rehearsal.replies import echoing
 
 KEY = "sk-a-key-that-must-not-be-seen-4711"
 REQUEST = ChatRequest(messages=(Message("user", "hello"),), max_tokens=50, top_logprobs=2)
@@ -48,7 +50,9 @@ def holding_the_key(folder: Path) -> list[Path]:
 @pytest.mark.parametrize("echo", ["content", "model", "base64"])
 async def test_the_ledger_and_the_reply_hold_a_mark_in_its_place(echo: Any, tmp_path: Path) -> None:
     context = CallContext(job=f"echo-{echo}", stage="test", ledger=str(tmp_path / "ledger"))
-    async with FakeProvider(FakeSettings(key=KEY, delay_s=0.0, slow_share=0.0, echo_key=echo)) as fake:
+    async with FakeProvider(
+        FakeSettings(key=KEY, delay_s=0.0, slow_share=0.0), reply=partial(echoing, KEY, echo)
+    ) as fake:
         pool = open_pool(chat(fake.url), context)
         reply = await pool.complete(REQUEST)
         again = await pool.complete(REQUEST)
@@ -63,7 +67,7 @@ async def test_the_ledger_and_the_reply_hold_a_mark_in_its_place(echo: Any, tmp_
 async def test_a_batch_holds_it_no_more_than_a_call(tmp_path: Path) -> None:
     context = CallContext(job="echo-batch", stage="test", ledger=str(tmp_path / "ledger"))
     ledger = Ledger(context.ledger, job="echo-batch")
-    async with FakeProvider(FakeSettings(key=KEY, echo_key="content")) as fake:
+    async with FakeProvider(FakeSettings(key=KEY), reply=partial(echoing, KEY, "content")) as fake:
         settings = chat(fake.url, batch=True)
         batches = ProviderBatches(settings)
         prepaid = Prepayment(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from longform.chat.call import ChatReply, ChatRequest, Message
 from longform.errors import ServerGoneError
 from longform.rehearsal.settings import BODY_FAULTS, FakeSettings
 from longform.settings.chat import ChatSettings
+from tests.actors.rehearsal.replies import with_odd_logprobs
 
 
 @pytest.fixture(autouse=True)
@@ -120,7 +122,7 @@ async def test_a_body_that_strains_a_client_is_a_reason_after_all_attempts(
 @pytest.mark.parametrize("odd", ["above_zero", "nan", "infinite", "null"])
 async def test_odd_log_probabilities_cost_no_reply(odd: Any, tmp_path: Path) -> None:
     request = ChatRequest(messages=(Message("user", "hello"),), max_tokens=50, top_logprobs=2)
-    async with FakeProvider(FakeSettings(logprobs=odd, **QUICK)) as fake:
+    async with FakeProvider(FakeSettings(**QUICK), reply=partial(with_odd_logprobs, odd)) as fake:
         one = pool(fake.url, tmp_path, odd)
         reply = await one.complete(request)
         await one.close()

@@ -7,10 +7,12 @@ from aiohttp import web
 
 from actors.chat.litellm_client import LitellmChat
 from actors.rehearsal.fake_provider import FakeProvider
+from actors.rehearsal.fake_replies import Reply, completion
 from longform.chat.call import ChatReply, ChatRequest, Message, Signals, Usage
 from longform.errors import UsageError
 from longform.rehearsal.settings import FAULTS, FakeSettings
 from longform.settings.chat import ChatSettings
+from tests.actors.rehearsal.replies import PrefixCache
 
 pytestmark = pytest.mark.slow  # litellm takes seconds to import
 
@@ -29,16 +31,18 @@ def litellm_chat(model: str = "openai/fake", **settings: Any) -> LitellmChat:
     return LitellmChat(ChatSettings(provider="litellm", model=model, **{"api_key_env": "TEST_KEY"} | settings))
 
 
-async def ask(request: ChatRequest = REQUEST, **settings: Any) -> tuple[ChatReply, dict[str, Any]]:
-    async with FakeProvider(FakeSettings(**{"delay_s": 0.0, "key": KEY} | settings)) as fake:
+async def ask(
+    request: ChatRequest = REQUEST, reply: Reply = completion, **settings: Any
+) -> tuple[ChatReply, dict[str, Any]]:
+    async with FakeProvider(FakeSettings(**{"delay_s": 0.0, "key": KEY} | settings), reply=reply) as fake:
         patience_s = 2 if "hang" in settings.get("faults", {}) else 300
-        reply = await litellm_chat(base_url=fake.url, timeout_s=patience_s).complete(request)
-        return reply, fake.counters()
+        found = await litellm_chat(base_url=fake.url, timeout_s=patience_s).complete(request)
+        return found, fake.counters()
 
 
 async def test_a_reply_comes_back_whole() -> None:
     asked = ChatRequest(messages=REQUEST.messages, max_tokens=50, temperature=0.0, top_logprobs=2)
-    reply, _ = await ask(asked, prefix_cache_blocks=5, requests_per_minute=600, limit_headers=True)
+    reply, _ = await ask(asked, PrefixCache(5), requests_per_minute=600, limit_headers=True)
     assert (reply.text, reply.failure, reply.finish_reason) == ("This is the reply of a fake model.", None, "stop")
     assert reply.usage == Usage(input_tokens=1, cached_tokens=0, output_tokens=8)
     assert "".join(token.token for token in reply.logprobs or ()) == reply.text

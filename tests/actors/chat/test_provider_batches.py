@@ -171,7 +171,7 @@ async def test_a_full_queue_is_tried_again_when_other_batches_have_ended(
 async def test_a_queue_that_stays_full_is_said(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     await bench.serve()
     full = [{"code": "token_limit_exceeded", "message": "Enqueued token limit reached."}]
-    monkeypatch.setattr("actors.rehearsal.fake_batches._read_items", lambda _: ([], full))
+    monkeypatch.setattr("actors.rehearsal.fake_batches._read_items", lambda *_: ([], full))
     with pytest.raises(LongformError, match="no room for 2 calls"):
         await bench.command(requests(2))
 

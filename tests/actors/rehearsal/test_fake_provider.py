@@ -10,15 +10,15 @@ import aiohttp
 import pytest
 
 from actors.chat.openai_client import OpenAIChat
-from actors.rehearsal.fake_options import parse_options
-from actors.rehearsal.fake_provider import FakeProvider, fake_process
-from actors.rehearsal.fake_replies import OTHER_PROMPT, fake_call
+from actors.rehearsal.fake_provider import FakeProvider, fake_process, parse_options
+from actors.rehearsal.fake_replies import OTHER_PROMPT, Reply, completion
 from longform import prompts
 from longform.chat.call import ChatReply, ChatRequest, Message
 from longform.judges.kind import Verdict
 from longform.judges.kinds.coverage import COVERAGE, numbered_bullets, parse_coverage
 from longform.rehearsal.settings import ALL_FAULTS, FAULTS, FakeSettings, draw_fate
 from longform.settings.chat import ChatSettings
+from tests.actors.rehearsal.replies import PrefixCache, fake_call
 
 if TYPE_CHECKING:
     import openai
@@ -31,8 +31,8 @@ def request(text: str, **settings: Any) -> ChatRequest:
 
 
 @asynccontextmanager
-async def asking(**settings: Any) -> AsyncIterator[tuple[FakeProvider, OpenAIChat]]:
-    async with FakeProvider(FakeSettings(**QUICK | settings)) as fake:
+async def asking(reply: Reply = completion, **settings: Any) -> AsyncIterator[tuple[FakeProvider, OpenAIChat]]:
+    async with FakeProvider(FakeSettings(**QUICK | settings), reply=reply) as fake:
         chat = OpenAIChat(ChatSettings(model="m", base_url=fake.url, timeout_s=300))
         yield fake, chat
         await chat.close()
@@ -64,7 +64,8 @@ async def test_any_other_prompt_gets_a_fixed_text_and_usage() -> None:
         (reply,) = await ask(chat, "x" * 400)
     assert (reply.text, reply.model, reply.finish_reason) == (OTHER_PROMPT, "m", "stop")
     assert reply.usage[:3] == (100, None, len(OTHER_PROMPT) // 4)
-    assert (fake.tally.prompt_tokens, fake.tally.completion_tokens) == (100, len(OTHER_PROMPT) // 4)
+    counters = fake.counters()
+    assert (counters["prompt_tokens"], counters["completion_tokens"]) == (100, len(OTHER_PROMPT) // 4)
 
 
 async def test_content_and_charge_of_a_call_are_known_without_asking() -> None:
@@ -72,7 +73,7 @@ async def test_content_and_charge_of_a_call_are_known_without_asking() -> None:
     async with asking() as (fake, chat):
         for one in asked:
             await chat.complete(one)
-    assert [(one.content, one.tokens) for one in fake.tally.served] == [fake_call(one) for one in asked]
+    assert [(one.content, one.tokens) for one in fake.served] == [fake_call(one) for one in asked]
 
 
 async def test_a_reply_above_the_output_limit_is_cut() -> None:
@@ -106,11 +107,11 @@ async def test_a_schema_is_kept() -> None:
 async def test_cached_tokens_are_those_of_the_longest_prefix_that_was_answered_before() -> None:
     """In blocks of 64 tokens, as for a server that keeps what it has read."""
     shared = "shared " * 200
-    async with asking(prefix_cache_blocks=1000) as (fake, chat):
+    async with asking(PrefixCache(1000)) as (fake, chat):
         first, second, third = [(await ask(chat, text))[0].usage for text in (shared + "a", shared + "b", "c" + shared)]
     assert (first.cached_tokens, second.cached_tokens, third.cached_tokens) == (0, 5 * 64, 0)
     assert (second.input_tokens or 0) + 5 * 64 == len(shared + "b") // 4
-    assert fake.tally.cached_tokens == 5 * 64
+    assert fake.counters()["cached_tokens"] == 5 * 64
 
 
 # ---------------------------------------------------------------- limits
@@ -201,7 +202,7 @@ async def test_a_body_that_is_no_request_is_a_400(body: str) -> None:
     async with asking() as (fake, _), aiohttp.ClientSession() as session:
         async with session.post(f"{fake.url}/chat/completions", data=body) as response:
             assert response.status == 400
-        assert fake.tally.bad_requests == 1
+        assert fake.counters()["bad_requests"] == 1
 
 
 async def test_the_models_are_listed() -> None:
@@ -319,7 +320,7 @@ def test_every_setting_has_its_option() -> None:
         "--fault http_500=0.05 --fault hang=0.01 --seed 3 --refused-parameters temperature seed --key-env K "
         "--context-window 100 --batch-done-share 0.5"
     )
-    settings, port = parse_options(options.split(), description=None, environment={"K": "sk-1"})
+    settings, port = parse_options(options.split(), {"K": "sk-1"})
     assert port == 80
     assert settings == FakeSettings(
         requests_per_minute=3000.0,
@@ -335,4 +336,4 @@ def test_every_setting_has_its_option() -> None:
         batch_done_share=0.5,
     )
     assert "sk-1" not in repr(settings)
-    assert parse_options([], description=None, environment={}) == (FakeSettings(), 0)
+    assert parse_options([], {}) == (FakeSettings(), 0)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longform.rehearsal.limits import BothLimits, Bucket, FixedWindow, Limit, Sliding, refusal_headers
+from longform.rehearsal.limits import BothLimits, Bucket, Limit, Window, refusal_headers
 from longform.rehearsal.settings import FAULTS, FakeSettings, batch_item_fails, draw_fate
 from tests.longform.rehearsal.perfect_client import perfect_makespan
 
@@ -35,19 +35,19 @@ def test_a_bucket_lets_in_a_second_s_worth_and_what_refills(asked: list[tuple[in
 
 @given(AMOUNTS)
 def test_a_window_never_holds_more_than_its_share(asked: list[tuple[int, float]]) -> None:
-    taken = [one for one in let_in(Sliding(600, 1.0), asked) if one[1] <= 10]
+    taken = [one for one in let_in(Window(600, 1.0), asked) if one[1] <= 10]
     assert all(total <= 10 for total in sums(taken, 1.0 - 1e-5))
 
 
 @given(AMOUNTS)
 def test_a_fixed_window_lets_its_share_in_and_begins_anew(asked: list[tuple[int, float]]) -> None:
-    taken = [one for one in let_in(FixedWindow(600, 2.0), asked) if one[1] <= 20]
+    taken = [one for one in let_in(Window(600, 2.0, is_fixed=True), asked) if one[1] <= 20]
     for begin in range(0, 200, 2):
         assert sum(amount for at, amount in taken if begin <= at < begin + 2 - 1e-5) <= 20
 
 
 def test_a_fixed_window_says_when_it_begins_anew() -> None:
-    quota = FixedWindow(60, 60.0)
+    quota = Window(60, 60.0, is_fixed=True)
     quota.take(60, 45.0)
     assert (quota.left(50.0), quota.wait_s(1, 50.0), quota.full_in_s(50.0)) == (0, 10, 10)
     assert quota.wait_s(60, 60.0) == 0
@@ -59,7 +59,7 @@ def test_a_bucket_may_hold_a_minute_s_worth() -> None:
     assert bucket.wait_s(1, 0.0) == pytest.approx(0.1)
 
 
-@pytest.mark.parametrize("quota", [Bucket(600), Sliding(600, 1.0), Bucket(30), Sliding(30, 1.0)])
+@pytest.mark.parametrize("quota", [Bucket(600), Window(600, 1.0), Bucket(30), Window(30, 1.0)])
 def test_what_waits_as_long_as_it_is_told_gets_in(quota: Limit) -> None:
     now = 0.0
     for amount in (1, 1, 10, 3, 25, 7, 1, 1):
@@ -69,7 +69,7 @@ def test_what_waits_as_long_as_it_is_told_gets_in(quota: Limit) -> None:
 
 
 @pytest.mark.parametrize("amount", [1, 5, 90])
-@pytest.mark.parametrize("make", [Bucket, lambda per_minute: Sliding(per_minute, 1.0)], ids=["bucket", "window"])
+@pytest.mark.parametrize("make", [Bucket, lambda per_minute: Window(per_minute, 1.0)], ids=["bucket", "window"])
 def test_in_the_long_run_the_limit_is_the_rate(make: Callable[[float], Limit], amount: int) -> None:
     """Also for requests larger than the burst, whose debt must be paid: 10 a second, whatever the sizes."""
     quota, now = make(600), 0.0
@@ -80,7 +80,7 @@ def test_in_the_long_run_the_limit_is_the_rate(make: Callable[[float], Limit], a
 
 
 def test_less_than_one_request_a_second_is_one_at_a_time() -> None:
-    assert [at for at, _ in let_in(Sliding(30, 1.0), [(1, 0.5)] * 10)] == [0.5, 2.5, 4.5]
+    assert [at for at, _ in let_in(Window(30, 1.0), [(1, 0.5)] * 10)] == [0.5, 2.5, 4.5]
     assert [at for at, _ in let_in(Bucket(30), [(1, 0.5)] * 10)] == [0.5, 2.5, 4.5]
 
 
