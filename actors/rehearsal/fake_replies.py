@@ -13,7 +13,8 @@ from typing import Any
 
 from aiohttp import web
 
-from actors.rehearsal.scripted_chat import Said, read_task, say
+from actors.rehearsal.scripted_chat import Said, say
+from actors.rehearsal.scripted_tasks import read_task
 from longform.keys import content_key, stable_seed
 
 Body = dict[str, Any]
@@ -43,7 +44,7 @@ def completion(body: Body) -> Body:
     """
     messages = [[message["role"], message["content"]] for message in body["messages"]]
     prompt = messages[-1][1]
-    said = say(prompt, str(body.get("model"))) or Said(_reply(prompt, body.get("response_format")), is_refusal=False)
+    said = say(prompt, str(body.get("model"))) or Said(_reply(prompt, body.get("response_format")))
     text, finish_reason = said.text, "stop"
     limit = output_limit(body)
     if limit is not None and _n_tokens(text) > limit:
@@ -90,7 +91,7 @@ def _n_tokens(text: str) -> int:
 def _reply(prompt: str, wanted: Body | None) -> str:
     task = read_task(prompt)
     if task is not None:
-        return task.reply()
+        return task.reply
     if not wanted or wanted.get("type") == "text":
         return OTHER_PROMPT
     return json.dumps(_smallest((wanted.get("json_schema") or {}).get("schema") or {"type": "object"}))

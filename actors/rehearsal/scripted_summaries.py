@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import zip_longest
 from math import floor
 from random import Random
@@ -52,7 +52,7 @@ _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
 _SHORTEST = 5  # words of a sentence worth copying
 _SHORTEST_CONTENT = 4  # letters of a word that is changed
 _CONSONANTS, _VOWELS, _SYLLABLES = "bdfgjklmnprtvz", "aeiou", 3
-_LABEL = "Summary:"
+LABEL = "Summary:"
 
 
 class Sentences(NamedTuple):
@@ -92,39 +92,28 @@ class Sentences(NamedTuple):
         return max(planted, FOCUSED) if focused else planted
 
 
-class MergeTask(NamedTuple):
-    """A merge: what most summaries say, then any statement of each in turn, so that no place is lost by rule."""
-
-    summaries: tuple[str, ...]
-    n_sentences: int
-    seed: int
-
-    def reply(self) -> str:
-        stated = [list(dict.fromkeys(statements(summary))) for summary in self.summaries]
-        draw = Random(stable_seed(self.seed, "turns"))
-        for summary in stated:
-            draw.shuffle(summary)
-        votes = Counter(statement for summary in stated for statement in summary)
-        in_turn = (statement for turn in zip_longest(*stated) for statement in turn if statement is not None)
-        ranked = sorted(dict.fromkeys(in_turn), key=lambda statement: -votes[statement])
-        return _labelled(ranked[: self.n_sentences], bullets=any(_is_list(summary) for summary in self.summaries))
+def merged(summaries: Sequence[str], n_sentences: int, seed: int) -> str:
+    """Return what most summaries say, then any statement of each in turn, so that no place is lost by rule."""
+    stated = [list(dict.fromkeys(statements(summary))) for summary in summaries]
+    draw = Random(stable_seed(seed, "turns"))
+    for summary in stated:
+        draw.shuffle(summary)
+    votes = Counter(statement for summary in stated for statement in summary)
+    in_turn = (statement for turn in zip_longest(*stated) for statement in turn if statement is not None)
+    ranked = sorted(dict.fromkeys(in_turn), key=lambda statement: -votes[statement])
+    return _labelled(ranked[:n_sentences], bullets=any(_is_list(summary) for summary in summaries))
 
 
-class Updating(NamedTuple):
-    """An update: the oldest statement makes room for one about the new document, the only one of `shown`."""
-
-    summary: str
-    shown: Sentences
-
-    def reply(self) -> str:
-        kept = statements(self.summary)
-        (document,) = self.shown.documents
-        heading = _HEADING.match(document)
-        copies = worth_copying(document[heading.end() :] if heading else document)
-        if copies:
-            new = self.shown.sentence(0, copies[0], 0)
-            kept = [*kept, f"{new} [{heading[1]}]" if heading else new]
-        return _labelled(kept[-self.shown.n_sentences :], bullets=_is_list(self.summary))
+def updated(summary: str, shown: Sentences) -> str:
+    """Return *summary* with a statement about the only document *shown*, which its oldest one makes room for."""
+    kept = statements(summary)
+    (document,) = shown.documents
+    heading = _HEADING.match(document)
+    copies = worth_copying(document[heading.end() :] if heading else document)
+    if copies:
+        new = shown.sentence(0, copies[0], 0)
+        kept = [*kept, f"{new} [{heading[1]}]" if heading else new]
+    return _labelled(kept[-shown.n_sentences :], bullets=_is_list(summary))
 
 
 def worth_copying(text: str) -> list[str]:
@@ -169,5 +158,5 @@ def _is_list(summary: str) -> bool:
 
 def _labelled(said: Iterable[str], *, bullets: bool) -> str:
     if bullets:
-        return "\n".join([_LABEL, *(_BULLET + statement for statement in said)])
-    return f"{_LABEL} {' '.join(said)}".strip()
+        return "\n".join([LABEL, *(_BULLET + statement for statement in said)])
+    return f"{LABEL} {' '.join(said)}".strip()

@@ -1,18 +1,35 @@
-"""Replies of a fake provider that only tests want: from a cache, with the caller's key, with odd log probabilities."""
+"""Replies that only tests want: counted ones, from a cache, with the caller's key, with odd log probabilities."""
 
 from __future__ import annotations
 
+import asyncio
 from base64 import b64encode
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from hashlib import blake2b
 
 from actors.rehearsal.fake_replies import CHARACTERS_A_TOKEN, Body, completion, content_of
-from longform.chat.call import ChatRequest
+from longform.chat.call import ChatReply, ChatRequest
 
 BLOCK_TOKENS = 64
 _BLOCK = BLOCK_TOKENS * CHARACTERS_A_TOKEN
 _ODD_LOGPROBS = {"above_zero": 1000.0, "nan": float("nan"), "infinite": float("inf"), "null": None}
+
+
+class Counted:
+    """A script of the scripted model that counts what reaches it, and how much of it is under way at once."""
+
+    def __init__(self, script: Callable[[ChatRequest, str], Awaitable[ChatReply]]) -> None:
+        self.n_calls = self.max_in_flight = 0
+        self._script, self._in_flight = script, 0
+
+    async def __call__(self, request: ChatRequest, model: str) -> ChatReply:
+        self.n_calls += 1
+        self._in_flight += 1
+        self.max_in_flight = max(self.max_in_flight, self._in_flight)
+        await asyncio.sleep(0)  # others get their turn
+        self._in_flight -= 1
+        return await self._script(request, model)
 
 
 def fake_call(request: ChatRequest) -> tuple[str, int]:

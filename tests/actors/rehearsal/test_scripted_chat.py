@@ -5,12 +5,13 @@ from typing import Any
 import pytest
 
 from actors.chat.opening import open_chat
-from actors.rehearsal.scripted_chat import MISDEEDS, UNKNOWN_TASK, ScriptedChat
+from actors.rehearsal.scripted_chat import MISDEEDS, SCRIPTS, UNKNOWN_TASK, ScriptedChat
 from longform import prompts
 from longform.chat.call import ChatReply, ChatRequest, Message
 from longform.judges.kinds.coverage import numbered_bullets, parse_coverage
 from longform.settings.chat import ChatSettings
 from longform.text.citations import bullets
+from tests.actors.rehearsal.replies import Counted
 
 DOCUMENTS = {
     3: "The mayor opened a new bridge on Monday. It cost 4 million euros to build.",
@@ -112,12 +113,6 @@ async def test_misbehaving_summaries_cite_what_is_not_there_or_fail(index: int) 
     assert cited <= {*DOCUMENTS, 10}
 
 
-async def test_calls_and_their_greatest_number_in_flight_are_counted() -> None:
-    chat = scripted("obedient")
-    await asyncio.gather(*(chat.complete(request(judge_prompt(str(i), ["a"]))) for i in range(10)))
-    assert (chat.n_calls, chat.in_flight, chat.max_in_flight) == (10, 0, 10)
-
-
 async def test_the_slow_meet_their_deadline() -> None:
     replies = await asyncio.gather(
         *(scripted("misbehaving", timeout_s=0.01).complete(request(judge_prompt(str(i), ["a"]))) for i in range(40))
@@ -134,11 +129,13 @@ def test_a_scripted_model_serves_one_event_loop_after_another() -> None:
     assert asyncio.run(ask_twice()) == asyncio.run(ask_twice())
 
 
-async def test_limits_hold_as_for_a_real_model() -> None:
+async def test_limits_hold_as_for_a_real_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    obedient = Counted(SCRIPTS["obedient"])
+    monkeypatch.setitem(SCRIPTS, "obedient", obedient)
     chat = scripted("obedient", context_window=200, max_tokens=100)
     asked = ChatRequest(messages=(Message("user", judge_prompt("x", ["a"])),), max_tokens=100, input_tokens=101)
     assert (await chat.complete(asked)).failure == "context_exceeds_window: 101 input + 100 output tokens > 200"
-    assert chat.n_calls == 0
+    assert obedient.n_calls == 0
 
 
 def test_replies_of_a_judge_are_json() -> None:

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from actors.chat.opening import open_chat
-from actors.rehearsal.scripted_summaries import PROFILES, Sentences, changed, faithful, worth_copying
-from actors.rehearsal.scripted_tasks import read_sentence_task
+from actors.rehearsal.scripted_summaries import PROFILES, Sentences, changed, worth_copying
+from actors.rehearsal.scripted_tasks import read_task
 from longform.chat.call import ChatReply, ChatRequest, Message
 from longform.prompts import load_prompt
 from longform.settings.chat import ChatSettings
@@ -67,9 +67,9 @@ def merged(n_sentences: int, seed: int, *summaries: str) -> list[str]:
     text = load_prompt("merge_summaries").render(
         summaries="\n====\n".join(summaries), n_sentences=n_sentences, question=""
     )
-    task = read_sentence_task(text, faithful, seed)
+    task = read_task(text, seed=seed)
     assert task is not None
-    return [sentence.text for sentence in sentences(task.reply().removeprefix("Summary: "))]
+    return [sentence.text for sentence in sentences(task.reply.removeprefix("Summary: "))]
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -96,8 +96,8 @@ def test_a_merge_says_first_what_is_repeated_then_takes_turns(seed: int) -> None
 def test_every_prompt_about_sentences_is_understood_and_no_other(name: str) -> None:
     prompt = load_prompt(name)
     values = {field: "4" if field == "n_sentences" else "A text.\nOf {{field}} lines." for field in prompt.fields}
-    assert read_sentence_task(prompt.render(**values), faithful, 0) is not None
-    assert read_sentence_task(prompt.render(**values) + "And more.", faithful, 0) is None
+    assert read_task(prompt.render(**values)) is not None
+    assert read_task(prompt.render(**values) + "And more.") is None
 
 
 # ---------------------------------------------------------------- support

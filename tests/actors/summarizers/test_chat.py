@@ -3,12 +3,13 @@ from typing import Any
 
 import pytest
 
-from actors.rehearsal.scripted_chat import ScriptedChat
+from actors.rehearsal.scripted_chat import SCRIPTS
 from longform.chat.call import Usage
 from longform.errors import UsageError
 from longform.keys import content_key
 from longform.schemas import SUMMARIES, conform
 from longform.text.citations import bullets
+from tests.actors.rehearsal.replies import Counted
 from tests.actors.summarizers.summarizing import (
     TEXTS,
     context,
@@ -21,6 +22,14 @@ from tests.actors.summarizers.summarizing import (
 @pytest.fixture
 def bench(tmp_path: Path) -> str:
     return write_bench(tmp_path)
+
+
+@pytest.fixture
+def obedient(monkeypatch: pytest.MonkeyPatch) -> Counted:
+    """The script of `summarizer`, counted."""
+    counted = Counted(SCRIPTS["obedient"])
+    monkeypatch.setitem(SCRIPTS, "obedient", counted)
+    return counted
 
 
 async def test_a_summary_quotes_and_cites_the_documents_of_its_context(bench: str) -> None:
@@ -121,12 +130,10 @@ async def test_misbehaving_models_give_as_many_rows_as_came_in(bench: str) -> No
     assert len({row["failure"] for row in found}) > 3
 
 
-async def test_a_context_beyond_the_window_is_not_sent(bench: str) -> None:
-    made = summarizer(bench, context_window=1100)
-    (row,) = await made.summarize([context()])
+async def test_a_context_beyond_the_window_is_not_sent(bench: str, obedient: Counted) -> None:
+    (row,) = await summarizer(bench, context_window=1100).summarize([context()])
     assert row["failure"].startswith("context_exceeds_window: ")
-    assert isinstance(made.chat, ScriptedChat)
-    assert made.chat.n_calls == 0
+    assert obedient.n_calls == 0
 
 
 async def test_tokens_are_counted_only_where_a_window_is_known(bench: str) -> None:
@@ -136,11 +143,9 @@ async def test_tokens_are_counted_only_where_a_window_is_known(bench: str) -> No
     assert chat.requests[0].input_tokens is None
 
 
-async def test_all_rows_of_a_call_are_under_way_together(bench: str) -> None:
-    made = summarizer(bench)
-    await made.summarize([context(work_id=f"w{i}") for i in range(12)])
-    assert isinstance(made.chat, ScriptedChat)
-    assert (made.chat.n_calls, made.chat.max_in_flight) == (12, 12)
+async def test_all_rows_of_a_call_are_under_way_together(bench: str, obedient: Counted) -> None:
+    await summarizer(bench).summarize([context(work_id=f"w{i}") for i in range(12)])
+    assert (obedient.n_calls, obedient.max_in_flight) == (12, 12)
 
 
 async def test_a_configured_prompt_stands_above_the_domain(bench: str) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from actors.local_models.tokenizer import TokenCounter
-from actors.rehearsal.scripted_summaries import MergeTask, Sentences, Updating, faithful
-from actors.rehearsal.scripted_tasks import read_sentence_task
+from actors.rehearsal.scripted_summaries import FOCUSED, LABEL, Profile, faithful
+from actors.rehearsal.scripted_tasks import read_task
 from actors.summarizers.prompts import SEPARATOR, prompts_of
 from jobs.configs import read_experiment
 from longform.prompts import load_prompt
@@ -16,6 +18,7 @@ from longform.text.sentences import sentences
 
 OF_SETS = ("summarize_sections", "summarize_articles", "summarize_abstracts", "summarize_diverse")
 DOCUMENTS = [f"The {place} harbour will be dredged in autumn by the council." for place in ("north", "south", "east")]
+PLACES = ("top", "middle", "bottom")
 MOST_INPUT = 32768  # tokens; the paper's released code cuts inputs there
 
 
@@ -40,24 +43,33 @@ def test_growing_documents_share_all_that_stands_before_the_end_of_the_shorter_o
     assert long.startswith(short[:shared])
 
 
+def said(prompt: str, profile: Profile = faithful, seed: int = 1) -> list[str]:
+    """Return the sentences of a scripted model's reply."""
+    task = read_task(prompt, profile, seed)
+    assert task is not None
+    return [found.text for found in sentences(task.reply.removeprefix(LABEL).strip())]
+
+
 @pytest.mark.parametrize("name", OF_SETS)
 def test_a_scripted_model_summarizes_all_documents_by_each_of_them(name: str) -> None:
-    focus = load_prompt("focus_top").text.strip()
+    assert set(said(rendered(name, documents=SEPARATOR.join(DOCUMENTS), n_sentences=3, focus=""))) == set(DOCUMENTS)
+
+
+@pytest.mark.parametrize("name", OF_SETS)
+@pytest.mark.parametrize("place", PLACES)
+def test_a_scripted_model_is_faithful_where_it_is_asked_to_be(name: str, place: str) -> None:
+    """It changes every sentence elsewhere, and two of a hundred there."""
+    focus = load_prompt(f"focus_{place}").text.strip()
     prompt = rendered(name, documents=SEPARATOR.join(DOCUMENTS), n_sentences=3, focus=focus)
-    task = read_sentence_task(prompt, faithful, 1)
-    assert isinstance(task, Sentences)
-    assert (task.documents, task.focus) == (tuple(DOCUMENTS), "top")
-    assert set(DOCUMENTS) == {found.text for found in sentences(task.reply().removeprefix("Summary: "))}
+    kept = Counter(sentence for seed in range(50) for sentence in said(prompt, lambda _: 0.0, seed))
+    focused = DOCUMENTS[PLACES.index(place)]
+    assert kept[focused] > 50 * (FOCUSED - 0.1)
+    assert not {*DOCUMENTS} - {focused} & kept.keys()
 
 
 def test_a_scripted_model_merges_and_updates_what_is_diverse() -> None:
-    merging = read_sentence_task(rendered("merge_diverse", summaries=SEPARATOR.join(DOCUMENTS)), faithful, 1)
-    assert isinstance(merging, MergeTask)
-    assert merging.summaries == tuple(DOCUMENTS)
-    updating = read_sentence_task(rendered("update_diverse", summary=DOCUMENTS[0], document=DOCUMENTS[1]), faithful, 1)
-    assert isinstance(updating, Updating)
-    assert DOCUMENTS[0] in updating.reply()
-    assert DOCUMENTS[1] in updating.reply()
+    assert set(said(rendered("merge_diverse", summaries=SEPARATOR.join(DOCUMENTS)))) == set(DOCUMENTS)
+    assert said(rendered("update_diverse", summary=DOCUMENTS[0], document=DOCUMENTS[1])) == DOCUMENTS[:2]
 
 
 @pytest.mark.parametrize(

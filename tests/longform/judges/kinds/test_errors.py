@@ -7,8 +7,7 @@ import io
 
 import pytest
 
-from actors.rehearsal.scripted_summaries import PROFILES
-from actors.rehearsal.scripted_tasks import read_sentence_task
+from actors.rehearsal.scripted_tasks import read_task
 from longform.judges.kind import Group
 from longform.judges.kinds.errors import ERRORS, LABELS, parse_errors
 from longform.judges.sheets import SheetPair, read_sheet, sheet
@@ -87,7 +86,7 @@ def test_measures_are_shares_of_the_references() -> None:
 
 def test_the_rehearsal_answers() -> None:
     text = load_prompt("judge_errors").render(query="What?", summary="Swans.", reference="The dam held in May.")
-    task = read_sentence_task(text, PROFILES[next(iter(PROFILES))], 1)
+    task = read_task(text)
 
     assert task is not None
-    assert parse_errors(task.reply()).answer == "major_details"
+    assert parse_errors(task.reply).answer == "major_details"
