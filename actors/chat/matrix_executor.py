@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from actors.chat.model import ChatModel
 from longform.chat.call import ChatReply, ChatRequest
-from longform.chat.token_estimates import counted_input
+from longform.chat.prices import counted_input
 from longform.settings.chat import ChatSettings
 
 _SHORTEST_PIECE = 8  # items; reading the text again for fewer costs more than waiting

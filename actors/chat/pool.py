@@ -12,7 +12,8 @@ import time
 import uuid
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from actors.chat.governor import LeaseSource
 from actors.chat.keeper_client import Batches
@@ -22,11 +23,10 @@ from actors.ledger.keeper import Keeper, LedgerKeeper
 from actors.secret_values import redaction
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, call_id, failed, refusal_reason
 from longform.chat.endings import Endings
-from longform.chat.ledger_rows import Admission, Intent
-from longform.chat.prices import Price, cost_usd, most_usd
+from longform.chat.ledger_rows import Admission, Intent, intent_of
+from longform.chat.prices import Price, TokenEstimates, cost_usd
 from longform.chat.refusals import CANCELLED, REFUSED, asks_to_wait, backoff_s, is_final
 from longform.chat.server_standing import Server
-from longform.chat.token_estimates import TokenEstimates, counted_input, most_input_tokens
 from longform.errors import BudgetReachedError, ServerGoneError, StoppedError
 from longform.settings.chat import ChatSettings
 
@@ -39,11 +39,13 @@ _UNSAID_S = 30.0  # that a reply waits for others which say how they ended, at m
 _LONGEST_TOLD_S = 60.0  # what a failing server may ask one call to wait
 
 
-@dataclass(frozen=True)
-class _Attempt:
-    call_id: str
+class _Attempt(NamedTuple):
     request: ChatRequest
-    attempt_id: str = field(default_factory=lambda: uuid.uuid4().hex)
+    intent: Intent
+
+    @property
+    def ids(self) -> tuple[str, str]:
+        return self.intent.attempt_id, self.intent.call_id
 
 
 class ChatPool:
@@ -136,7 +138,7 @@ class ChatPool:
         while found is None:
             if self._gone is not None:
                 raise ServerGoneError(self._gone)
-            attempt, tokens = _Attempt(key, request), self._estimates.tokens(request)
+            attempt, tokens = self._attempt(key, request), self._estimates.tokens(request)
             admission = await self._turns.take(attempt, tokens, first=n_refused > 0)
             if admission != "go":
                 found = await self._not_ours(key, admission)
@@ -219,7 +221,7 @@ class ChatPool:
     async def _settled(self, attempt: _Attempt, reply: ChatReply) -> ChatReply:
         """Record a reply as it is to be taken, and return it."""
         whole = self._endings.judged(reply, attempt.request)
-        await self._batches.settle(attempt.attempt_id, attempt.call_id, whole, again=attempt.request.again)
+        await self._batches.settle(*attempt.ids, whole, again=attempt.request.again)
         return whole
 
     async def _until_known(self) -> None:
@@ -251,24 +253,15 @@ class ChatPool:
     # ------------------------------------------------------------ what the turns need
 
     async def _begin(self, attempts: Sequence[_Attempt]) -> Sequence[Admission]:
-        return await self._batches.begin([self._intent(attempt) for attempt in attempts])
+        return await self._batches.begin([attempt.intent for attempt in attempts])
 
-    def _intent(self, attempt: _Attempt) -> Intent:
-        request, settings = attempt.request, self._settings
-        return Intent(
-            attempt_id=attempt.attempt_id,
-            call_id=attempt.call_id,
-            stage=self._context.stage,
-            provider=settings.provider,
-            model=settings.model,
-            repeat=request.repeat,
-            reserved_usd=most_usd(most_input_tokens(request), request.max_tokens, self._price),
-            deadline_s=settings.timeout_s,
-            counted_tokens=counted_input(request),
-        )
+    def _attempt(self, key: str, request: ChatRequest) -> _Attempt:
+        named = {"attempt_id": uuid.uuid4().hex, "call_id": key, "stage": self._context.stage}
+        intent = intent_of(self._settings, request, self._price, deadline_s=self._settings.timeout_s, **named)
+        return _Attempt(request, intent)
 
     def _cancelled(self, attempt: _Attempt) -> None:
         never_sent = replace(failed(CANCELLED), cost_usd=0.0)
-        task = asyncio.create_task(self._batches.settle(attempt.attempt_id, attempt.call_id, never_sent))
+        task = asyncio.create_task(self._batches.settle(*attempt.ids, never_sent))
         self._settling.add(task)
         task.add_done_callback(self._settling.discard)

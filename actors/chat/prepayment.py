@@ -14,9 +14,15 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequenc
 from itertools import islice
 from typing import NamedTuple, TextIO
 
-from actors.chat.batch_notes import BatchNote, BatchNotes, FoundBatches, batch_note
 from actors.chat.model import CallContext
-from actors.chat.provider_batches import BatchProgress, ProviderBatches
+from actors.chat.provider_batches import (
+    BatchNote,
+    BatchNotes,
+    BatchProgress,
+    FoundBatches,
+    ProviderBatches,
+    batch_note,
+)
 from actors.ledger.keeper import Keeper, LedgerKeeper
 from actors.ledger.ledger import Ledger
 from actors.terminal import say
@@ -34,9 +40,8 @@ from longform.chat.batch_files import (
 )
 from longform.chat.call import ChatRequest, call_id, capabilities, failed, refusal_reason
 from longform.chat.completions import completion_parameters
-from longform.chat.ledger_rows import Intent, Receipt
-from longform.chat.prices import Price, most_usd
-from longform.chat.token_estimates import counted_input, most_input_tokens
+from longform.chat.ledger_rows import Receipt, intent_of
+from longform.chat.prices import Price
 from longform.errors import LongformError
 from longform.settings.chat import ChatSettings
 
@@ -156,19 +161,9 @@ class Prepayment:
                 yield key, request
 
     def _item(self, key: str, request: ChatRequest) -> BatchItem:
-        settings = self._settings
-        intent = Intent(
-            attempt_id=uuid.uuid4().hex,
-            call_id=key,
-            stage=self._context.stage,
-            provider=settings.provider,
-            model=settings.model,
-            repeat=request.repeat,
-            reserved_usd=most_usd(most_input_tokens(request), request.max_tokens, self._price),
-            deadline_s=_DEADLINE_S,
-            counted_tokens=counted_input(request),
-        )
-        return BatchItem(intent, request_line(key, completion_parameters(settings, self._accepted, request)))
+        named = {"attempt_id": uuid.uuid4().hex, "call_id": key, "stage": self._context.stage}
+        intent = intent_of(self._settings, request, self._price, deadline_s=_DEADLINE_S, **named)
+        return BatchItem(intent, request_line(key, completion_parameters(self._settings, self._accepted, request)))
 
     async def _batch(self, items: Sequence[BatchItem], found: FoundBatches) -> BatchNote | None:
         """Make a batch of those items that may go; return None if none may."""

@@ -18,10 +18,9 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from actors.ledger.entry import LedgerEntry, Session, process_lives, this_host, this_session
-from actors.ledger.history import history
 from actors.ledger.s3_log import IDENTITY, BehindTheLog, LedgerLog, open_mirror
 from actors.ledger.sqlite import CallRecords, OpenAttempt
-from actors.ledger.totals import By, Totals, call_failures, call_totals, stage_totals, totals
+from actors.ledger.totals import By, Totals, call_failures, call_totals, history, stage_totals, totals
 from actors.storage.folder import Folder, open_location
 from longform.chat.call import ChatReply
 from longform.chat.ledger_rows import Admission, Intent, Receipt

@@ -24,8 +24,7 @@ from typing import NamedTuple, TypeVar
 
 import pyarrow as pa
 
-from actors.ledger.entry import LedgerEntry, Session
-from actors.ledger.sqlite_rows import AnsweredCall, SqlValue, intent_values, receipt_values
+from actors.ledger.entry import AnsweredCall, LedgerEntry, Session, SqlValue, intent_values, receipt_values
 from actors.storage.errors import StorageError, damaged, disk_message
 from actors.storage.primitives import sync
 from longform.chat.call import ChatReply

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from actors.ledger.ledger import Ledger
 from longform.chat.asking import Name
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, call_id, capabilities, refusal_reason
-from longform.chat.token_estimates import counted_input
+from longform.chat.prices import counted_input
 from longform.settings.chat import ChatSettings
 from longform.spending import CountRange, History
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from longform.chat.call import ChatReply
+from longform.chat.call import ChatReply, ChatRequest
+from longform.chat.prices import Price, counted_input, most_input_tokens, most_usd
 from longform.chat.server_standing import Server
+from longform.settings.chat import ChatSettings
 
 
 class Intent(NamedTuple):
@@ -20,6 +22,30 @@ class Intent(NamedTuple):
     reserved_usd: float | None  # the most that it can cost; None: its price is not known
     deadline_s: float  # seconds from now until it has ended at the latest
     counted_tokens: float | None = None  # input tokens, counted or guessed by the caller; None: not counted
+
+
+def intent_of(
+    settings: ChatSettings,
+    request: ChatRequest,
+    price: Price | None,  # None: unknown
+    *,
+    attempt_id: str,
+    call_id: str,
+    stage: str,
+    deadline_s: float,
+) -> Intent:
+    """Return the intent of an attempt at *request*."""
+    return Intent(
+        attempt_id=attempt_id,
+        call_id=call_id,
+        stage=stage,
+        provider=settings.provider,
+        model=settings.model,
+        repeat=request.repeat,
+        reserved_usd=most_usd(most_input_tokens(request), request.max_tokens, price),
+        deadline_s=deadline_s,
+        counted_tokens=counted_input(request),
+    )
 
 
 class Receipt(NamedTuple):

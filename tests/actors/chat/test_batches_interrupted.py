@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from actors.chat.batch_notes import BatchNotes, batch_note
-from actors.chat.provider_batches import ProviderBatches
+from actors.chat.provider_batches import BatchNotes, ProviderBatches, batch_note
 from actors.ledger.ledger import Ledger
 from tests.actors.summarizers.batch_bench import Bench, requests
 

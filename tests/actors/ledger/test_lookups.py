@@ -7,9 +7,8 @@ from contextlib import closing
 from pathlib import Path
 
 from actors.ledger.entry import LedgerEntry, this_session
-from actors.ledger.history import history
 from actors.ledger.sqlite import CallRecords
-from actors.ledger.totals import call_totals, stage_totals, totals
+from actors.ledger.totals import call_totals, history, stage_totals, totals
 from longform.settings.chat import ChatSettings
 from tests.actors.ledger.ledgers import answered, intent
 

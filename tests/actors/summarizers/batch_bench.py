@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from actors.authority import Local
-from actors.chat.batch_notes import BatchNotes
 from actors.chat.model import CallContext
 from actors.chat.prepayment import BatchLimits, Prepayment
-from actors.chat.provider_batches import ProviderBatches
+from actors.chat.provider_batches import BatchNotes, ProviderBatches
 from actors.ledger.keeper import NO_LIMIT, Budget, LedgerKeeper
 from actors.ledger.ledger import Ledger
 from actors.rehearsal.fake_batches import Batch

@@ -1,4 +1,4 @@
-"""Dollars worked out by hand from published prices."""
+"""Dollars worked out by hand from published prices, and the tokens to expect of calls."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from longform.chat.call import Usage
-from longform.chat.prices import FREE, Price, cost_usd, most_usd
+from longform.chat.call import ChatRequest, Message, Usage
+from longform.chat.prices import FREE, Price, TokenEstimates, cost_usd, counted_input, most_input_tokens, most_usd
 
 GPT_4O = Price(input=2.50, cached_input=1.25, output=10.00)
 GEMINI_PRO = Price(
@@ -93,3 +93,33 @@ def test_no_call_costs_more_than_was_reserved(price: Price, usage: Usage, slack:
 def test_reservation_is_the_cost_where_there_is_one_price() -> None:
     """Not merely large: 1000 x 2.50 + 100 x 10, a million."""
     assert most_usd(1000, 100, GPT_4O) == pytest.approx(0.0035)
+
+
+def asking(text: str = "x" * 400, *, max_tokens: int = 50, input_tokens: int | None = None) -> ChatRequest:
+    return ChatRequest(messages=(Message("user", text),), max_tokens=max_tokens, input_tokens=input_tokens)
+
+
+def test_before_any_reply_the_whole_output_limit_is_expected() -> None:
+    assert TokenEstimates().tokens(asking()) == 100 + 50
+
+
+def test_a_count_goes_before_characters() -> None:
+    assert counted_input(asking(input_tokens=7)) == 7
+
+
+def test_expectation_comes_to_what_calls_take() -> None:
+    estimates = TokenEstimates()
+    for _ in range(300):
+        assert estimates.learn(asking(), Usage(100, 20, 8, 2)) == 130
+    assert estimates.tokens(asking()) == pytest.approx(130, rel=0.001)
+
+
+def test_a_reply_without_usage_teaches_nothing() -> None:
+    estimates = TokenEstimates()
+    assert estimates.learn(asking(), Usage()) is None
+    assert estimates.tokens(asking()) == 150
+
+
+@given(st.text())
+def test_no_tokenizer_makes_more_tokens_than_bytes(text: str) -> None:
+    assert most_input_tokens(asking(text)) >= len(text.encode())

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from longform.chat.call import ChatReply, ChatRequest, Message
 from longform.chat.completions import read_completion
 from longform.chat.first_word import yes_probability
-from longform.chat.prices import Price, cost_usd
-from longform.chat.token_estimates import TokenEstimates
+from longform.chat.prices import Price, TokenEstimates, cost_usd
 from longform.judges.kind import Group
 from longform.judges.kinds import KINDS
 from longform.summaries.methods import summary_text
