@@ -48,8 +48,7 @@ class LitellmChat:
         _check(self._litellm, settings, self._key)
 
     async def complete(self, request: ChatRequest) -> ChatReply:
-        reason = refusal_reason(request, self.accepted)
-        if reason is not None:
+        if reason := refusal_reason(request, self.accepted):
             return failed(reason)
         return await attempt(self._asked(request), self.settings.timeout_s)
 

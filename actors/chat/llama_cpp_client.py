@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -50,11 +51,9 @@ class LlamaChat:
         self._turns: tuple[asyncio.AbstractEventLoop, asyncio.Lock] | None = None
 
     async def complete(self, request: ChatRequest) -> ChatReply:
-        reason = refusal_reason(request, self.accepted)
-        if reason is not None:
+        if reason := refusal_reason(request, self.accepted):
             return failed(reason)
         async with self._turn():
-            await self._until_idle()
             asked = self._asked(completion_parameters(self.settings, self.accepted, request))
             return await attempt(asked, self.settings.timeout_s)
 
@@ -65,24 +64,22 @@ class LlamaChat:
         Raises:
             TimeoutError: It outlasted its deadline.
         """
-        async with self._turn():
-            await self._until_idle()
-            async with asyncio.timeout(self.settings.timeout_s):
-                return await self._run(parameters)
+        async with self._turn(), asyncio.timeout(self.settings.timeout_s):
+            return await self._run(parameters)
 
     async def close(self) -> None:
         self._thread.shutdown(wait=False, cancel_futures=True)  # an interrupted command waits for no long reply
         self._server = None
 
-    def _turn(self) -> asyncio.Lock:
+    @asynccontextmanager
+    async def _turn(self) -> AsyncIterator[None]:
         loop = asyncio.get_running_loop()
         if self._turns is None or self._turns[0] is not loop:
             self._turns = loop, asyncio.Lock()
-        return self._turns[1]
-
-    async def _until_idle(self) -> None:
-        if self._running is not None:
-            await asyncio.wait([asyncio.wrap_future(self._running)])
+        async with self._turns[1]:
+            if self._running is not None:
+                await asyncio.wait([asyncio.wrap_future(self._running)])
+            yield
 
     async def _asked(self, parameters: Mapping[str, JsonValue]) -> ChatReply:
         try:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
 from ipaddress import ip_address
 from time import time
 from urllib.parse import urlsplit
@@ -27,14 +25,6 @@ PROVIDER_URL = "https://api.openai.com/v1"
 _CHARSET = re.compile(r"charset=[\"']?([\w.:-]{1,40})", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
-class _Connections:
-    """Connections to each server; they belong to the event loop they were made on."""
-
-    loop: asyncio.AbstractEventLoop
-    servers: tuple[Posts, ...]
-
-
 class OpenAIChat:
     """Makes one attempt a request, each within `timeout_s`; the caller bounds how many are in flight."""
 
@@ -45,11 +35,10 @@ class OpenAIChat:
         self.settings = settings
         self.accepted = capabilities(settings)
         self._key = api_key(settings)
-        self._connections: _Connections | None = None
+        self._opened: tuple[asyncio.AbstractEventLoop, list[Posts]] | None = None  # connections belong to a loop
 
     async def complete(self, request: ChatRequest) -> ChatReply:
-        reason = refusal_reason(request, self.accepted)
-        if reason is not None:
+        if reason := refusal_reason(request, self.accepted):
             return failed(reason)
         return await attempt(self._asked(self._servers()[request.replica], request), self.settings.timeout_s)
 
@@ -58,36 +47,31 @@ class OpenAIChat:
         return heard(answer, lambda answer: self.read(request, answer), now=time())
 
     async def close(self) -> None:
-        if self._connections is not None:
-            for server in self._connections.servers:
+        if self._opened is not None:
+            for server in self._opened[1]:
                 await server.close()
-            self._connections = None
+            self._opened = None
 
-    def _servers(self) -> tuple[Posts, ...]:
+    def _servers(self) -> list[Posts]:
         loop = asyncio.get_running_loop()
-        if self._connections is None or self._connections.loop is not loop:
-            timeout_s = self.settings.timeout_s
-            opened = tuple(
-                open_posts(url, self._key, timeout_s, of_openai=self.of_openai) for url in servers(self.settings)
-            )
-            self._connections = _Connections(loop, opened)
-        return self._connections.servers
+        if self._opened is None or self._opened[0] is not loop:
+            key, timeout_s = self._key, self.settings.timeout_s
+            opened = [open_posts(url, key, timeout_s, of_openai=self.of_openai) for url in servers(self.settings)]
+            self._opened = loop, opened
+        return self._opened[1]
 
     def encoded(self, request: ChatRequest) -> bytes:
         """Return the body of a request."""
-        return _encoded(completion_parameters(self.settings, self.accepted, request))
+        parameters = completion_parameters(self.settings, self.accepted, request)
+        try:
+            return json.dumps(parameters, ensure_ascii=False).encode()
+        except UnicodeEncodeError:  # half a surrogate pair, which only an escape can carry
+            return json.dumps(parameters).encode()
 
     def read(self, _request: ChatRequest, answer: HttpAnswer) -> ChatReply:
         """Read the answer to a request."""
         named = _CHARSET.search(answer.headers.get("content-type") or "")
         return read_completion(answer.body, charset=named[1] if named else None)
-
-
-def _encoded(parameters: Mapping[str, object]) -> bytes:
-    try:
-        return json.dumps(parameters, ensure_ascii=False).encode()
-    except UnicodeEncodeError:  # half a surrogate pair, which only an escape can carry
-        return json.dumps(parameters).encode()
 
 
 def servers(settings: ChatSettings) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ from longform.chat.call import Capabilities, ChatReply, ChatRequest, call_id, fa
 from longform.chat.endings import Endings
 from longform.chat.ledger_rows import Admission, Intent, intent_of
 from longform.chat.prices import Price, TokenEstimates, cost_usd
-from longform.chat.refusals import CANCELLED, REFUSED, asks_to_wait, backoff_s, is_final
+from longform.chat.refusals import CANCELLED, REFUSED, UNANSWERED, asks_to_wait, backoff_s, is_final
 from longform.chat.server_standing import Server
 from longform.errors import BudgetReachedError, ServerGoneError, StoppedError
 from longform.settings.chat import ChatSettings
@@ -34,7 +34,6 @@ _WATCH_S = 1.0  # between two looks at how the server stands with all workers
 _BUSY_S = 0.3  # until a call that another worker is making is asked for again
 _ALONE_REFUSALS = 8  # of one call while others are let in: it is this call that the provider will not have
 _MOST_REFUSALS = 100  # of one call to a model that no keeper watches
-_SAY_NOTHING = ("connection", "timeout")  # nobody knows whether the provider let such a call in
 _UNSAID_S = 30.0  # that a reply waits for others which say how they ended, at most
 _LONGEST_TOLD_S = 60.0  # what a failing server may ask one call to wait
 
@@ -246,7 +245,7 @@ class ChatPool:
         # a failing server that names a time speaks for all, as one that refuses
         if asks_to_wait(reply):
             self._turns.hear_refused(sent, tokens, signals.retry_after_s)
-        elif reply.failure not in _SAY_NOTHING:
+        elif reply.failure not in UNANSWERED:
             self._n_accepted += 1
             self._turns.hear_accepted(sent, tokens, self._estimates.learn(request, reply.usage))
 

@@ -11,7 +11,7 @@ import os
 import ssl
 from time import monotonic
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -32,30 +32,6 @@ _HEADERS = {
 _KEPT_ALIVE_S = 4.0  # less than servers keep a connection: uvicorn 5 s
 _CLOSED_S = 5.0  # until a server that had closed a kept connection is heard to have done so, at most
 _ORGANIZATION = {"OPENAI_ORG_ID": "OpenAI-Organization", "OPENAI_PROJECT_ID": "OpenAI-Project"}
-
-
-class Posts(Protocol):
-    """Sends bodies of JSON to one server, whose base URL is `url`."""
-
-    url: str
-
-    async def post(self, path: str, body: bytes) -> HttpAnswer:
-        """
-        Return the server's answer to *body*; of one longer than `LARGEST_BODY` little more than that is read.
-
-        Raises:
-            OSError: There was no answer.
-        """
-        ...
-
-    async def close(self) -> None: ...
-
-
-class _Sent:
-    """One sending of a request; `reused` is set if it left on a connection of an earlier one."""
-
-    def __init__(self) -> None:
-        self.reused = False
 
 
 class HttpPosts:
@@ -90,9 +66,15 @@ class HttpPosts:
         )
 
     async def post(self, path: str, body: bytes) -> HttpAnswer:
+        """
+        Return the server's answer to *body*; of one longer than `LARGEST_BODY` little more than that is read.
+
+        Raises:
+            OSError: There was no answer.
+        """
         import aiohttp
 
-        sent, started = _Sent(), monotonic()
+        sent, started = SimpleNamespace(reused=False), monotonic()
         try:
             try:
                 return await self._post(path, body, sent)
@@ -101,11 +83,11 @@ class HttpPosts:
                 # come: a body that ends too early is a `ClientPayloadError`.
                 if not sent.reused or monotonic() - started > _CLOSED_S:
                     raise
-            return await self._post(path, body, _Sent())
+            return await self._post(path, body, SimpleNamespace())
         except aiohttp.ClientError as error:
             raise ConnectionError from error
 
-    async def _post(self, path: str, body: bytes, sent: _Sent) -> HttpAnswer:
+    async def _post(self, path: str, body: bytes, sent: SimpleNamespace) -> HttpAnswer:
         url = f"{self.url}{path}"
         # a redirect would send documents to somebody whom nobody named
         posted = self._session.post(url, data=body, trace_request_ctx=sent, allow_redirects=False)
@@ -136,6 +118,9 @@ class HandlePosts:
 
     async def close(self) -> None:
         pass
+
+
+Posts = HttpPosts | HandlePosts
 
 
 def open_posts(base_url: str, key: str, timeout_s: float, *, of_openai: bool = True) -> Posts:
@@ -172,6 +157,7 @@ def proxy_of(url: str) -> str | None:
 
 
 def _noting_reuse() -> aiohttp.TraceConfig:
+    """Note of each sending whether it left on the connection of an earlier one."""
     import aiohttp
 
     async def reused(_: aiohttp.ClientSession, context: SimpleNamespace, __: object) -> None:

@@ -1,9 +1,9 @@
 """
 Read a provider's limits from the headers of its replies.
 
-Read are `Retry-After` (RFC 9110, section 10.2.3: seconds or a date) and `retry-after-ms`, OpenAI's `x-ratelimit-*` with
-waits such as `6m0s`, and Anthropic's `anthropic-ratelimit-*` with RFC 3339 dates. A value that makes no sense
-(negative, past, not finite, text) is None.
+Read are `Retry-After` (RFC 9110, section 10.2.3) and `retry-after-ms`, OpenAI's `x-ratelimit-*` and Anthropic's
+`anthropic-ratelimit-*`. A wait is a number of seconds, a duration such as `6m0s`, a time since 1970, or a date as HTTP
+or RFC 3339 writes it. A value that makes no sense (negative, past, not finite, text) is None.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 
@@ -27,7 +28,7 @@ _IN_WORDS = re.compile(
     r"(?:\s*(?P<unit>milli|second|sec|minute|min|hour|day))?",
     re.IGNORECASE,
 )
-_LEAST_TIME_S = 1e9  # 2001: no wait, but a time
+LEAST_TIME_S = 1e9  # 2001: no wait, but a time
 _SECONDS = {"d": 86_400.0, "h": 3_600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 
 
@@ -46,18 +47,18 @@ def read_signals(headers: Mapping[str, str], *, now: float) -> Signals:
         values = (read(stated[name]) for name in names if name in stated)
         return next((value for value in values if value is not None), None)
 
-    def until(date: str) -> float | None:
-        return _until(_rfc3339(date), now)
+    def wait(value: str) -> float | None:
+        return _wait_s(value, now)
 
     def rate(what: str, kind: str) -> float | None:
         return first(_number, f"x-ratelimit-{what}-{kind}", f"anthropic-ratelimit-{kind}-{what}")
 
     def reset(kind: str) -> float | None:
-        told = first(lambda value: _from_now(told_wait(value), now), f"x-ratelimit-reset-{kind}")
-        return first(until, f"anthropic-ratelimit-{kind}-reset") if told is None else told
+        return first(wait, f"x-ratelimit-reset-{kind}", f"anthropic-ratelimit-{kind}-reset")
 
+    milliseconds = first(_number, "retry-after-ms")
     return Signals(
-        retry_after_s=_retry_after(stated, now),
+        retry_after_s=first(wait, "retry-after") if milliseconds is None else milliseconds / 1000,
         requests_per_minute=rate("limit", "requests"),
         tokens_per_minute=rate("limit", "tokens"),
         remaining_requests=rate("remaining", "requests"),
@@ -67,21 +68,24 @@ def read_signals(headers: Mapping[str, str], *, now: float) -> Signals:
     )
 
 
-def _retry_after(stated: Mapping[str, str], now: float) -> float | None:
-    milliseconds = _number(stated.get("retry-after-ms", ""))
-    if milliseconds is not None:
-        return milliseconds / 1000
-    value = stated.get("retry-after", "")
-    seconds = _from_now(told_wait(value), now)
-    return _until(_http_date(value), now) if seconds is None else seconds
+def _wait_s(value: str, now: float) -> float | None:
+    seconds = told_wait(value)
+    if seconds is None:
+        date = _date(value)
+        seconds = None if date is None else date - now
+    elif seconds > LEAST_TIME_S:  # in seconds or milliseconds
+        seconds = (seconds / 1000 if seconds >= 1000 * LEAST_TIME_S else seconds) - now
+    return None if seconds is None or seconds < 0 else seconds
 
 
-def _from_now(seconds: float | None, now: float) -> float | None:
-    """Return a wait; a number that is a time since 1970, in seconds or milliseconds, becomes one from *now*."""
-    if seconds is None or seconds <= _LEAST_TIME_S:
-        return seconds
-    wait = (seconds / 1000 if seconds >= 1000 * _LEAST_TIME_S else seconds) - now
-    return wait if wait >= 0 else None
+def _date(value: str) -> float | None:
+    """Return a date as seconds since 1970; None if it is none, or names no time zone."""
+    for read in (datetime.fromisoformat, parsedate_to_datetime):
+        with suppress(ValueError, TypeError, OverflowError, IndexError):
+            date = read(value.strip())
+            if date.tzinfo is not None:
+                return date.timestamp()
+    return None
 
 
 def wait_in_words(words: str) -> float | None:
@@ -111,25 +115,3 @@ def told_wait(value: str) -> float | None:
 
 def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
-
-
-def _until(date: datetime | None, now: float) -> float | None:
-    """Return the seconds from *now* to *date*; None if it is past, or names no time zone."""
-    if date is None or date.tzinfo is None:
-        return None
-    wait = date.timestamp() - now
-    return wait if wait >= 0 else None
-
-
-def _http_date(value: str) -> datetime | None:
-    try:
-        return parsedate_to_datetime(value)
-    except (ValueError, TypeError, OverflowError, IndexError):
-        return None
-
-
-def _rfc3339(value: str) -> datetime | None:
-    try:
-        return datetime.fromisoformat(value.strip())
-    except (ValueError, OverflowError):
-        return None

@@ -17,7 +17,7 @@ from urllib.parse import urljoin, urlsplit
 from pydantic import JsonValue
 
 from longform.chat.call import ChatReply, Signals, failed, guarded
-from longform.chat.rate_headers import read_signals, told_wait, wait_in_words
+from longform.chat.rate_headers import LEAST_TIME_S, read_signals, told_wait, wait_in_words
 
 REFUSED = "http_429"
 """A limit was met: the call did not count, and waits for its turn again."""
@@ -27,6 +27,9 @@ PROVIDER_ERROR = "provider_error"
 
 CANCELLED = "cancelled"
 """Given up before it left."""
+
+UNANSWERED = ("connection", "timeout")
+"""Nobody knows whether the provider let such a call in, or would have refused it."""
 
 OF_THE_ACCOUNT = ("http_401", "http_402", "http_403", "http_404", "http_407", "insufficient_quota")
 """The key, the credit or the address is at fault, whatever was asked."""
@@ -111,7 +114,9 @@ class _Error(NamedTuple):
         for name, value in self.fields:
             if found := _WAITS.fullmatch(name):
                 told = told_wait(value)
-                return told / 1000 if told is not None and found["ms"] else told
+                if told is None or told > LEAST_TIME_S:
+                    return None
+                return told / 1000 if found["ms"] else told
         waits = (wait_in_words(word) for word in self.words())
         return next((wait for wait in waits if wait is not None), None)
 

@@ -15,14 +15,13 @@ from math import inf
 from typing import NamedTuple
 
 from longform.chat.call import ChatReply
-from longform.chat.refusals import CANCELLED, OF_THE_ACCOUNT, REDIRECTS, REFUSED, asks_to_wait
+from longform.chat.refusals import CANCELLED, OF_THE_ACCOUNT, REDIRECTS, REFUSED, UNANSWERED, asks_to_wait
 
 FIRST_CALLS = 12
 """Calls whose failed attempts are enough to give a server up, if no call has succeeded."""
 
 _MINUTE_S = 60.0
 _LONG_WAIT_S = 20.0  # one that is told to people
-_SAY_NOTHING = ("connection", "timeout")  # nobody knows whether the provider would have refused
 
 # Failures that speak of the server, the key or the address, whatever was asked.
 _UNUSABLE = ("connection", *OF_THE_ACCOUNT, *REDIRECTS)
@@ -79,7 +78,7 @@ class Watch:
             return
         if again is not None:
             self._unread[again] += 1
-        if failure not in _SAY_NOTHING and not asks_to_wait(reply):
+        if failure not in UNANSWERED and not asks_to_wait(reply):
             self._refused_since = None
         if failure is None or not _speaks_of_server(failure):
             self._n_succeeded += 1

@@ -47,6 +47,7 @@ def test_an_error_that_nobody_can_read_is_its_status(body: bytes) -> None:
         ({"code": 429, "details": [{"@type": "RetryInfo", "retryDelay": "34s"}]}, 34.0),
         ({"code": 429, "metadata": {"headers": {"retry_after_ms": 1500}}}, 1.5),
         ({"code": 429, "retry_after": "soon"}, None),
+        ({"code": 429, "retry_after": 1_800_000_000}, None),
         ({"message": "throttled"}, None),
     ],
 )
