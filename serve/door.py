@@ -22,8 +22,7 @@ from actors.serving.messages import HeldBack
 from longform.errors import UsageError
 
 _PLACES = 2000  # requests that wait for the server at once
-_PASSED_ON = frozenset({"retry-after", "content-type", "location"})
-_LIMITS = ("x-ratelimit-",)
+_PASSED_ON = ("retry-after", "content-type", "location", "x-ratelimit-", "anthropic-ratelimit-")  # as they begin
 
 
 @serve.deployment(
@@ -62,7 +61,7 @@ class Door:
                 ) as response,
             ):
                 told = {name.lower(): value for name, value in response.headers.items()}
-                kept = {name: value for name, value in told.items() if name in _PASSED_ON or name.startswith(_LIMITS)}
+                kept = {name: value for name, value in told.items() if name.startswith(_PASSED_ON)}
                 return HandleAnswer(response.status, kept, await response.read())
         except TimeoutError:
             return HandleAnswer(504, {}, b'{"error": {"message": "the server took longer than the caller waits"}}')

@@ -40,7 +40,7 @@ ROOMS = {
     "new since the house: what is said if Ray ends a process": Room(1, 84, "jobs/stages/last_word.py"),
     "laboratory": Room(14, 2_496, "lab/*"),
     "synthesis": Room(50, 9_394, "longform/synthesis/* jobs/synthesis/* jobs/synthesize*.py actors/synthesis/*"),
-    "serve": Room(23, 3_484, "serve/*"),
+    "serve": Room(23, 3_483, "serve/*"),
     "rehearsal": Room(11, 1_630, "longform/rehearsal/* actors/rehearsal/*"),
     "evidence as frames": Room(6, 644, "longform/evidence/* actors/surface/folders.py"),
     "tables": Room(6, 747, "longform/tables/*"),
@@ -56,8 +56,8 @@ ROOMS = {
         52, 9_236, "longform/judges/* actors/judges/* jobs/calibration/* jobs/calibrate.py jobs/annotate.py"
     ),
     "chat, quota, ledger, spending": Room(
-        63,
-        9_132,
+        59,
+        9_083,
         "longform/chat/* longform/quota/* actors/chat/* actors/ledger/* jobs/spending/* longform/spending.py"
         " jobs/ledger.py jobs/command/calling.py jobs/probe.py",
     ),

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
+from aiohttp import web
 
 from actors.chat.model import CallContext
 from actors.chat.openai_client import OpenAIChat
@@ -26,7 +27,7 @@ from longform.rehearsal.settings import FakeSettings
 from longform.settings.chat import ChatSettings
 from longform.settings.judges import ChatJudgeSettings, ServedJudgeSettings
 from longform.settings.retrievers import ChatRerankerSettings, EndpointRerankerSettings
-from serve.door import CannotBuildError, build
+from serve.door import CannotBuildError, Door, build
 from serve.settings import parse_settings
 from tests.places import ROOT
 from tests.serve.vllm import MODEL, Vllm
@@ -106,6 +107,25 @@ async def test_a_chat_model_is_asked_through_a_door_as_by_its_url(on_serve: None
     assert (through.text, through.usage) == (direct.text, direct.usage)
     gone = OpenAIChat(ChatSettings(model="fake", base_url="serve://open-model/v1"))
     assert (await gone.complete(request)).failure == "http_503"
+
+
+async def test_what_a_server_says_of_limits_passes_a_door(unused_tcp_port: int) -> None:
+    told = {"retry-after-ms": "1500", "x-ratelimit-limit-requests": "60", "anthropic-ratelimit-tokens-limit": "40000"}
+
+    async def refuse(_: web.Request) -> web.Response:
+        return web.Response(status=429, headers={**told, "Set-Cookie": "a=b"})
+
+    app = web.Application()
+    app.router.add_post("/v1/chat/completions", refuse)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", unused_tcp_port).start()
+    deployment: Any = Door
+    door = deployment.func_or_class(f"http://127.0.0.1:{unused_tcp_port}")
+    answer = await door.post("/v1/chat/completions", b"{}")
+    await runner.cleanup()
+    assert (answer.status, {name: answer.headers[name] for name in told}) == (429, told)
+    assert "set-cookie" not in answer.headers
 
 
 DOCUMENT = "The dam was closed in May. Farmers asked for water. The mayor spoke of trams."
