@@ -94,6 +94,18 @@ class Spending(NamedTuple):
     minutes: CountRange | None
 
 
+def with_further(sure: Spending, further: Spending) -> Spending:
+    """Return what calls will spend if all of some *further* ones, or none of them, follow."""
+
+    def span(one: CountRange | None, more: CountRange | None) -> CountRange | None:
+        return None if one is None or more is None else one._replace(high=one.high + more.high)
+
+    usd, minutes = span(sure.usd, further.usd), span(sure.minutes, further.minutes)
+    tokens = total([sure.input_tokens, CountRange(0.0, 0.0, further.input_tokens.high)])
+    output = total([sure.output_tokens, CountRange(0.0, 0.0, further.output_tokens.high)])
+    return Spending(tokens, output, usd, minutes)
+
+
 def spending(
     inputs: Sequence[CountRange], *, max_tokens: int, history: History, price: Price | None, limits: QuotaLimits
 ) -> Spending:

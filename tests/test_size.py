@@ -63,16 +63,16 @@ ROOMS = {
     ),
     "stages, runs, evaluate, judge, replay, cluster": Room(
         36,
-        6_064,
+        6_061,
         "jobs/stages/* jobs/runs/* jobs/evaluat*.py jobs/judge.py jobs/replay.py jobs/aggregate.py",
     ),
     "formats, ingest": Room(37, 6_440, "longform/formats/* jobs/ingest.py jobs/files/*"),
     "metrics, statistics, measures": Room(22, 3_295, "longform/metrics/* longform/measures.py actors/measures.py"),
     "settings, other verbs, presets": Room(32, 4_909, "longform/settings/* jobs/*"),
     "summaries, support, repair, text": Room(
-        36, 4_879, "longform/summaries/* longform/support/* longform/repair/* longform/text/* actors/summarizers/*"
+        36, 4_822, "longform/summaries/* longform/support/* longform/repair/* longform/text/* actors/summarizers/*"
     ),
-    "retrieval, local models, storage, surface, the rest": Room(66, 9_102, "*"),
+    "retrieval, local models, storage, surface, the rest": Room(66, 9_076, "*"),
 }
 
 

@@ -1,6 +1,7 @@
 """
-Answers matrices: groups of calls whose prompts begin with one shared text, or of which the longest begins with what
-the others do.
+Answers plans live: sends their requests as soon as they may leave, those that begin alike as groups.
+
+Prompts of a group begin with one shared text, or the longest of them begins with what the others do.
 
 The first call of a group goes alone; when its reply shows that the server has read the text, the rest follows. So the
 text is paid once in full, and then at the price of cached tokens. A server that keeps one prefix a slot (llama.cpp)
@@ -11,14 +12,16 @@ from __future__ import annotations
 
 import asyncio
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from typing import NamedTuple
 
 from actors.chat.model import ChatModel
-from longform.chat.call import ChatReply, ChatRequest
+from longform.chat.asking import Asks, Name, Value, carry_out
+from longform.chat.call import ChatReply, ChatRequest, Shared
 from longform.chat.prices import counted_input
+from longform.keys import in_groups
 from longform.settings.chat import ChatSettings
 
 _SHORTEST_PIECE = 8  # items; reading the text again for fewer costs more than waiting
@@ -47,35 +50,37 @@ class MatrixExecutor:
         self._loads = [0] * max(1, len(settings.replicas))
         self._slots = asyncio.Semaphore(settings.concurrency)
 
+    async def carry_out(self, plans: Iterable[Asks[Sequence[Value]]]) -> list[Value]:
+        """Carry plans out at once, and return what they made one after the other."""
+        made = await asyncio.gather(*(carry_out(plan, self.answer) for plan in plans))
+        return [one for of_plan in made for one in of_plan]
+
+    def answer(self, requests: Mapping[Name, ChatRequest]) -> Mapping[Name, Awaitable[ChatReply]]:
+        """Send requests that begin alike as groups, whose replies come all at once, and others by themselves."""
+        alone = {name: self._chat.complete(request) for name, request in requests.items() if request.shared is None}
+        if not (parts := [*_alike(requests)]):
+            return alone
+        groups = [group_of(of.text, [requests[name] for name in names], whole=of.grows) for of, names in parts]
+        coming = asyncio.ensure_future(self.replies(groups))
+
+        async def reply(group: int, place: int) -> ChatReply:
+            try:
+                return (await asyncio.shield(coming))[group][place]
+            except asyncio.CancelledError:
+                coming.cancel()
+                raise
+
+        names = ((name, group, place) for group, (_, of) in enumerate(parts) for place, name in enumerate(of))
+        return {**{name: reply(group, place) for name, group, place in names}, **alone}
+
     async def replies(self, groups: Sequence[CallGroup]) -> list[list[ChatReply]]:
         """Return the reply to each request, in its place: shape (groups, items)."""
-        sizes = [len(group.requests) for group in groups]
-        cut = pieces(sizes, len(self._loads))
-        for place, group in enumerate(groups):
-            if group.whole:
-                cut[place] = [range(sizes[place])]
-        found = await asyncio.gather(*(self._group(group, places) for group, places in zip(groups, cut, strict=True)))
-        return list(found)
-
-    async def flat_replies(self, groups: Sequence[CallGroup]) -> list[ChatReply]:
-        """Return the replies of all groups one after the other."""
-        return [reply for of_group in await self.replies(groups) for reply in of_group]
-
-    async def growing_replies(self, shared: str, requests: Sequence[ChatRequest]) -> list[ChatReply]:
-        """Return the reply to each request, in its place; like beginnings go to one replica, the longest first."""
-        groups = growing(requests)
-        replies = await self.replies(
-            [group_of(shared, [requests[place] for place in places], whole=True) for places in groups]
-        )
-        found = {
-            place: reply
-            for places, answers in zip(groups, replies, strict=True)
-            for place, reply in zip(places, answers, strict=True)
-        }
-        return [found[place] for place in range(len(requests))]
+        cut = zip(groups, pieces([len(group.requests) for group in groups], len(self._loads)), strict=True)
+        return list(await asyncio.gather(*(self._group(group, places) for group, places in cut)))
 
     async def _group(self, group: CallGroup, places: Sequence[range]) -> list[ChatReply]:
-        answers = [self._piece(group, piece, place) for piece, place in enumerate(places)]
+        parts = [range(len(group.requests))] if group.whole else places
+        answers = [self._piece(group, piece, part) for piece, part in enumerate(parts)]
         return [reply for part in await asyncio.gather(*answers) for reply in part]
 
     async def _piece(self, group: CallGroup, piece: int, places: range) -> list[ChatReply]:
@@ -98,6 +103,14 @@ class MatrixExecutor:
                 break
         rest = await asyncio.gather(*(self._chat.complete(request) for request in requests[len(first) :]))
         return [*first, *rest]
+
+
+def _alike(requests: Mapping[Name, ChatRequest]) -> Iterator[tuple[Shared, list[Name]]]:
+    """Give the names of requests that go out as one group."""
+    of_text = in_groups((request.shared, name) for name, request in requests.items() if request.shared is not None)
+    for shared, names in of_text.items():
+        parts = growing([requests[name] for name in names]) if shared.grows else [range(len(names))]
+        yield from ((shared, [names[place] for place in part]) for part in parts)
 
 
 def group_of(shared: str, requests: Sequence[ChatRequest], *, whole: bool = False) -> CallGroup:

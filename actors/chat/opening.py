@@ -247,7 +247,7 @@ REPAIR_PROMPT = "repair_reply"
 def asked_again(request: ChatRequest, unreadable: str, wish: str) -> ChatRequest:
     """Return *request* again, with the *unreadable* reply and the *wish* for a readable one."""
     longer = (*request.messages, Message("assistant", unreadable), Message("user", wish))
-    return replace(request, messages=longer, input_tokens=None)
+    return replace(request, messages=longer, input_tokens=None, shared=None)
 
 
 def first_asked(request: ChatRequest) -> ChatRequest:

@@ -10,8 +10,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Sequence
 from typing import NamedTuple, TextIO
 
 from actors.chat.model import CallContext
@@ -24,7 +23,6 @@ from actors.chat.provider_batches import (
     batch_note,
 )
 from actors.ledger.keeper import Keeper, LedgerKeeper
-from actors.ledger.ledger import Ledger
 from actors.terminal import say
 from longform.chat.batch_files import (
     CANCELLED,
@@ -45,7 +43,6 @@ from longform.chat.prices import Price
 from longform.errors import LongformError
 from longform.settings.chat import ChatSettings
 
-_LOOKUPS = 50  # calls a question to the ledger: prompts are long, and that many are held
 _A_MESSAGE = 1000  # intents or receipts
 _DEADLINE_S = 25 * 3600.0  # a batch ends within 24 hours
 _LONGEST_LOOK_S = 60.0
@@ -63,8 +60,8 @@ class BatchLimits(NamedTuple):
 
 _OF_OPENAI = BatchLimits()
 
-Walk = Callable[[], Iterable[ChatRequest]]
-"""The requests of a stage, one after the other; asked for again for each round of batches."""
+Walk = Callable[[], AsyncIterable[ChatRequest]]
+"""Gives the requests of a stage that wait for a reply, one after the other; asked again for each round of batches."""
 
 
 class Prepayment:
@@ -75,7 +72,6 @@ class Prepayment:
         settings: ChatSettings,
         context: CallContext,
         *,
-        ledger: Ledger,  # knows the answered calls
         keeper: Keeper,
         batches: ProviderBatches,
         price: Price | None,  # through the batch API; None: unknown
@@ -85,7 +81,7 @@ class Prepayment:
         first_look_s: float = 2.0,
     ) -> None:
         self._settings, self._context, self._price, self._log = settings, context, price, log
-        self._ledger, self._keeper, self._batches = ledger, keeper, batches
+        self._keeper, self._batches = keeper, batches
         self._notes = BatchNotes(context.ledger)
         self._limits, self._first_look_s = limits, first_look_s
         self._accepted = capabilities(settings)
@@ -122,13 +118,13 @@ class Prepayment:
 
     # ------------------------------------------------------------ sending
 
-    async def _send(self, requests: Iterable[ChatRequest]) -> list[BatchNote]:
+    async def _send(self, requests: AsyncIterable[ChatRequest]) -> list[BatchNote]:
         """Return the batches that make these calls: those found under way, and new ones for the rest."""
         found = FoundBatches(self._notes.all(), self._batches, self._notes)
         new = [note async for file in self._files(requests, found) if (note := await self._batch(file, found))]
         return [*found.under_way.values(), *new]
 
-    async def _files(self, requests: Iterable[ChatRequest], found: FoundBatches) -> AsyncIterator[list[BatchItem]]:
+    async def _files(self, requests: AsyncIterable[ChatRequest], found: FoundBatches) -> AsyncIterator[list[BatchItem]]:
         held: list[BatchItem] = []
         size = 0
         async for item in self._items(requests, found):
@@ -140,25 +136,17 @@ class Prepayment:
         if held:
             yield held
 
-    async def _items(self, requests: Iterable[ChatRequest], found: FoundBatches) -> AsyncIterator[BatchItem]:
-        """Yield the calls that are neither answered nor under way, nor have failed for good."""
-        for asked in _chunks(self._wanted(requests)):
-            answered = self._ledger.finished(list(asked))
-            for key, request in asked.items():
-                if await found.attach(key) or key in answered:
-                    continue
-                item = self._item(key, request)
-                if len(item.line) <= self._limits.bytes:
-                    yield item
-
-    def _wanted(self, requests: Iterable[ChatRequest]) -> Iterable[tuple[str, ChatRequest]]:
+    async def _items(self, requests: AsyncIterable[ChatRequest], found: FoundBatches) -> AsyncIterator[BatchItem]:
+        """Yield the calls that are not under way, nor have failed for good, each once."""
         seen: set[str] = set()
-        for request in requests:
+        async for request in requests:
             key = call_id(self._settings, request)
             may_be_asked = refusal_reason(request, self._accepted) is None
-            if may_be_asked and key not in seen and self._failures[key] < self._settings.attempts:
-                seen.add(key)
-                yield key, request
+            if not may_be_asked or key in seen or self._failures[key] >= self._settings.attempts:
+                continue
+            seen.add(key)
+            if not await found.attach(key) and len((item := self._item(key, request)).line) <= self._limits.bytes:
+                yield item
 
     def _item(self, key: str, request: ChatRequest) -> BatchItem:
         named = {"attempt_id": uuid.uuid4().hex, "call_id": key, "stage": self._context.stage}
@@ -250,12 +238,6 @@ class Prepayment:
 
     def _say(self, words: str) -> None:
         say(f"{self._context.stage:<18} batches: {words}", file=self._log, flush=True)
-
-
-def _chunks(pairs: Iterable[tuple[str, ChatRequest]]) -> Iterator[dict[str, ChatRequest]]:
-    left = iter(pairs)
-    while held := dict(islice(left, _LOOKUPS)):
-        yield held
 
 
 def _check_end(note: BatchNote, progress: BatchProgress) -> None:

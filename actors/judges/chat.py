@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from actors.chat.live import carry_out, together
-from actors.chat.matrix_executor import MatrixExecutor, group_of
+from actors.chat.matrix_executor import MatrixExecutor
 from actors.chat.model import CallContext
 from actors.chat.opening import REPAIR_PROMPT, Asking, asked_again, load_prompt, open_pool, prompt_request
 from actors.judges.opening import Judge, JudgeBackend
-from longform.chat.asking import Asks, Name
-from longform.chat.call import ChatReply, ChatRequest, call_id
+from longform.chat.asking import Asks, Name, carry_out
+from longform.chat.call import ChatReply, ChatRequest, Shared, call_id
 from longform.errors import UsageError
 from longform.judges.cards import Version
 from longform.judges.kind import NO_PROBABILITY, Group, Kind, Verdict, Verdicts, in_place, open_groups, unjudged
@@ -55,7 +54,7 @@ class ChatJudge:
     """
 
     def __init__(self, kind: Kind, name: str, settings: ChatJudgeSettings, asking: Asking) -> None:
-        self._kind, self._settings, self._chat = kind, settings, asking.chat
+        self._kind, self._settings = kind, settings
         self._executor = MatrixExecutor(asking.chat, settings.chat)
         self._prompt, self._wish = asking.prompt(settings.prompt), asking.prompt(REPAIR_PROMPT).render()
         if self._prompt.fields != kind.prompt_fields:
@@ -76,23 +75,10 @@ class ChatJudge:
         self.samples = settings.samples
 
     async def ask(self, groups: Sequence[Group]) -> Verdicts:
-        return await carry_out(self.plan(groups), self._send)
+        return await carry_out(self.plan(groups), self._executor.answer)
 
     def plan(self, groups: Sequence[Group]) -> Asks[Verdicts]:
         return verdicts(self._kind, groups, self)
-
-    def _send(self, requests: Mapping[Name, ChatRequest]) -> Mapping[Name, Awaitable[ChatReply]]:
-        """Send first requests as groups behind their texts, second ones by themselves."""
-        first: dict[tuple[str, int], dict[Name, ChatRequest]] = {}
-        for name, request in requests.items():
-            assert isinstance(name, Pair), "the plan is ours"
-            if not name.again:
-                first.setdefault((name.text, name.group), {})[name] = request
-        calls = [group_of(text, list(of_text.values())) for (text, _), of_text in first.items()]
-        in_order = {name: request for of_text in first.values() for name, request in of_text.items()}
-        coming = together(in_order, self._executor.flat_replies(calls)) if calls else {}
-        again = {name: one for name, one in requests.items() if name not in in_order}
-        return {**coming, **{name: self._chat.complete(request) for name, request in again.items()}}
 
     def requests(self, groups: Sequence[Group]) -> list[ChatRequest]:
         return [
@@ -105,7 +91,8 @@ class ChatJudge:
     def request(self, group: Group, item: str) -> ChatRequest:
         text, options = self._prompt.render(**self._kind.filled(group, item)), {"json_schema": self._json_schema}
         request = prompt_request(self._settings.chat, text, count_tokens=self._count_tokens, **options)
-        return replace(request, top_logprobs=ALTERNATIVES) if self._with_probability else request
+        top_logprobs = ALTERNATIVES if self._with_probability else None
+        return replace(request, top_logprobs=top_logprobs, shared=Shared(group.key))
 
     def again(self, request: ChatRequest, unreadable: str) -> ChatRequest | None:
         """Ask once more, unless the judge samples, or reads as the release does, which reads nearly everything."""

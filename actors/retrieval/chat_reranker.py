@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 
 from pydantic import JsonValue
 
-from actors.chat.live import carry_out, together
-from actors.chat.matrix_executor import MatrixExecutor, group_of
 from actors.chat.opening import REPAIR_PROMPT, asked_again, check_chat, load_prompt, prompt_request, versions_of
 from actors.retrieval.reranker import Means, Ranking, Reranked, Reranker, reranked
-from longform.chat.asking import Asks, Name
-from longform.chat.call import ChatReply, ChatRequest
+from longform.chat.asking import Asks
+from longform.chat.call import ChatRequest, Shared
 from longform.errors import UsageError
 from longform.keys import content_key
 from longform.prompts import Prompt
-from longform.records import Document, Query
-from longform.retrieval.pointwise import AskedPair, PairScore, TextPair, read_score, scores
+from longform.records import Document
+from longform.retrieval.pointwise import PairScore, TextPair, read_score, scores
 from longform.settings.retrievers import ChatRerankerSettings
 
 FIELDS = frozenset({"document", "query", "n_points"})
@@ -41,8 +40,6 @@ class ChatReranker(Reranker[ChatRerankerSettings]):
         super().__init__(settings, means)
         asking = means.asking
         assert asking is not None, "a chat model is asked with something"
-        self._chat = asking.chat
-        self._executor = MatrixExecutor(asking.chat, settings.chat)
         self._prompt, self._wish = asking.prompt(settings.prompt), asking.prompt(REPAIR_PROMPT).render()
         check_prompt(self._prompt)
         self._count_tokens = asking.counter
@@ -55,13 +52,6 @@ class ChatReranker(Reranker[ChatRerankerSettings]):
     def check(cls, settings: ChatRerankerSettings, prompts: str | None, with_keys: bool) -> None:
         check_chat(settings.chat, with_key=with_keys)
         check_prompt(load_prompt(settings.prompt, prompts))
-
-    async def order(self, query: Query, documents: Sequence[Document]) -> list[Reranked]:
-        (found,) = await self.orders([(query, documents)])
-        return found
-
-    async def orders(self, rankings: Sequence[Ranking]) -> list[list[Reranked]]:
-        return await carry_out(self.plan(rankings), self._send)
 
     def plan(self, rankings: Sequence[Ranking]) -> Asks[list[list[Reranked]]]:
         """Return the plan that asks about the first documents of all *rankings*."""
@@ -76,22 +66,10 @@ class ChatReranker(Reranker[ChatRerankerSettings]):
     def _first(self, documents: Sequence[Document]) -> Sequence[Document]:
         return documents[: self._settings.depth]
 
-    def _send(self, requests: Mapping[Name, ChatRequest]) -> Mapping[Name, Awaitable[ChatReply]]:
-        """Send first requests as groups behind their documents, second ones by themselves."""
-        first: dict[str, dict[Name, ChatRequest]] = {}
-        for name, request in requests.items():
-            assert isinstance(name, AskedPair), "the plan is ours"
-            if not name.again:
-                first.setdefault(name.pair.document, {})[name] = request
-        groups = [group_of(content_key(document), list(of.values())) for document, of in first.items()]
-        in_order = {name: request for of in first.values() for name, request in of.items()}
-        coming = together(in_order, self._executor.flat_replies(groups)) if groups else {}
-        again = {name: one for name, one in requests.items() if name not in in_order}
-        return {**coming, **{name: self._chat.complete(request) for name, request in again.items()}}
-
     def _request(self, pair: TextPair) -> ChatRequest:
         text = self._prompt.render(document=pair.document, query=pair.query, n_points=self._settings.scale)
-        return prompt_request(self._settings.chat, text, count_tokens=self._count_tokens)
+        request = prompt_request(self._settings.chat, text, count_tokens=self._count_tokens)
+        return replace(request, shared=Shared(content_key(pair.document)))
 
     def _again(self, request: ChatRequest, unreadable: str) -> ChatRequest:
         return asked_again(request, unreadable, self._wish)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from math import isnan
 from typing import SupportsFloat
@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import JsonValue
 
-from actors.chat.live import carry_out
 from actors.chat.model import ChatModel
 from actors.chat.opening import check_endpoint
 from actors.chat.own_system_client import ClassChat
@@ -73,15 +72,15 @@ class OwnRanker:
     besides query and documents.
     """
 
-    def __init__(self, name: str, about: dict[str, JsonValue], chat: ChatModel, *, depth: int) -> None:
-        self._name, self._about, self._chat, self._depth = name, about, chat, depth
-
-    async def rank(self, query: Query, documents: Sequence[Document]) -> list[tuple[RankedRow, str | None]]:
-        """Return the rows of a ranking, each with the reason if there is none."""
-        return await carry_out(self.plan(query, documents), self._send)
+    def __init__(self, name: str, about: dict[str, JsonValue], *, depth: int) -> None:
+        self._name, self._about, self._depth = name, about, depth
 
     def plan(self, query: Query, documents: Sequence[Document]) -> Asks[list[tuple[RankedRow, str | None]]]:
-        """Return the plan that asks about a query, whose text is what is searched with."""
+        """
+        Return the plan that asks about a query, whose text is what is searched with.
+
+        It returns the rows of a ranking, each with the reason if there is none.
+        """
         replies: dict[Name, ChatReply] = {}
         new: Mapping[Name, ChatRequest] = {0: ranking_request(self._about, query, documents)}
         while not replies:
@@ -95,9 +94,6 @@ class OwnRanker:
         ids = [document.doc_id for document in documents]
         rows = ranked_rows(query, self._name, ids, scores, depth=self._depth, of_others=True)
         return [(row, None) for row in rows]
-
-    def _send(self, requests: Mapping[Name, ChatRequest]) -> Mapping[Name, Awaitable[ChatReply]]:
-        return {name: self._chat.complete(request) for name, request in requests.items()}
 
 
 def equal_scores(request: ChatRequest) -> str:

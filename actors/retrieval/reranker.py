@@ -63,9 +63,9 @@ class Reranker(ABC, Generic[Settings]):
             UsageError: It is not there.
         """
 
-    @abstractmethod
     async def order(self, query: Query, documents: Sequence[Document]) -> list[Reranked]:
         """Return all *documents* in their new order; the query's text is what is searched with."""
+        raise NotImplementedError(f"{type(self).__name__} asks a chat model: carry out its plans")
 
     async def orders(self, rankings: Sequence[Ranking]) -> list[list[Reranked]]:
         """Return the new order of each of *rankings*."""

@@ -8,20 +8,16 @@ of its method, then the summary itself.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
-from typing import NamedTuple
+from functools import partial
 
-from actors.chat.live import carry_out, together
-from actors.chat.matrix_executor import MatrixExecutor
 from actors.chat.opening import check_chat, versions_of
 from actors.storage.benchmark import Benchmark
 from actors.summarizers.prompts import SummaryPrompts, check_prompts, prompts_of
 from actors.summarizers.summarizer import AskedContext, Means, Summarizer, method_of, summary_row
 from longform.chat.asking import Asks, Name
-from longform.chat.call import ChatReply, ChatRequest, failed
+from longform.chat.call import ChatReply, ChatRequest, Shared, failed
 from longform.errors import UsageError
 from longform.keys import content_key, stable_seed
 from longform.rows import SummaryRow
@@ -29,16 +25,6 @@ from longform.settings.chat import ChatSummarizerSettings
 from longform.settings.methods import MethodSettings
 from longform.summaries.methods import EMPTY_SUMMARY, AskStep, Plan, summary_text
 from longform.text.reasoning import set_aside
-
-InPlace = dict[int, list[SummaryRow]]
-"""Place of a row -> its rows of `SUMMARIES`."""
-
-
-class RowPlan(NamedTuple):
-    """A plan that asks for some rows."""
-
-    shared: str | None  # a key of the beginning that its prompts have in common; None: they may have none
-    asks: Asks[InPlace]
 
 
 class ChatSummarizer(Summarizer[ChatSummarizerSettings]):
@@ -64,7 +50,6 @@ class ChatSummarizer(Summarizer[ChatSummarizerSettings]):
     def __init__(self, settings: ChatSummarizerSettings, means: Means) -> None:
         super().__init__(settings, means)
         assert means.asking is not None, "a chat model is asked with something"
-        self.chat = means.asking.chat
         self._methods = {name: method_of(method) for name, method in means.methods.items()}
         self._prompts = SummaryPrompts(self._benchmark, means.name, settings, means.asking)
 
@@ -81,63 +66,43 @@ class ChatSummarizer(Summarizer[ChatSummarizerSettings]):
     def version(cls, settings: ChatSummarizerSettings, method: MethodSettings, prompts: str | None) -> str:
         return versions_of(prompts_of(settings, method), prompts)
 
-    async def summarize(self, rows: Sequence[AskedContext]) -> list[SummaryRow]:
-        found = await asyncio.gather(*(self._carried_out(plan) for plan in self.row_plans(rows)))
-        in_place = {place: written for of_plan in found for place, written in of_plan.items()}
-        return [summary for place in range(len(rows)) for summary in in_place[place]]
-
-    def plans(self, rows: Sequence[AskedContext]) -> Iterable[Asks[list[SummaryRow]]]:
-        return (_in_order(plan.asks) for plan in self.row_plans(rows))
-
-    def row_plans(self, rows: Sequence[AskedContext]) -> list[RowPlan]:
+    def plans(self, rows: Sequence[AskedContext]) -> list[Asks[list[SummaryRow]]]:
         """Return plans that ask for all rows: one for rows of one step that begin alike, one for each other row."""
-        alike: dict[tuple[str, str], dict[int, tuple[AskedContext, AskStep]]] = {}
-        found: list[RowPlan] = []
+        together: dict[Hashable, list[tuple[AskedContext, Plan | str]]] = {}
         for place, row in enumerate(rows):
             plan = self._plan(row)
-            if isinstance(plan, str) or len(plan) > 1:
-                found.append(RowPlan(None, self._of_row(place, row, plan)))
-            else:
-                alike.setdefault((_beginning(row), row["method"]), {})[place] = (row, plan[0])
-        return [*(RowPlan(key, self._alike(group)) for (key, _), group in alike.items()), *found]
+            key = place if isinstance(plan, str) or len(plan) > 1 else (_beginning(row), row["method"])
+            together.setdefault(key, []).append((row, plan))
+        return [self._alike(of) if isinstance(key, tuple) else self._of_row(*of[0]) for key, of in together.items()]
 
-    async def _carried_out(self, plan: RowPlan) -> InPlace:
-        return await carry_out(plan.asks, partial(self._send, plan.shared))
-
-    def _send(self, shared: str | None, requests: Mapping[Name, ChatRequest]) -> Mapping[Name, Awaitable[ChatReply]]:
-        if shared is None:
-            return {name: self.chat.complete(request) for name, request in requests.items()}
-        return together(requests, self._executor.growing_replies(shared, list(requests.values())))
-
-    def _of_row(self, place: int, row: AskedContext, plan: Plan | str) -> Asks[InPlace]:
+    def _of_row(self, row: AskedContext, plan: Plan | str) -> Asks[list[SummaryRow]]:
         if isinstance(plan, str):
-            return {place: [summary_row(row, failed(plan), None)]}
+            return [summary_row(row, failed(plan), None)]
         request, read = partial(self._prompts.request, row), partial(self._read, row)
         plan, replies = yield from self._methods[row["method"]].asks(len(row["doc_ids"]), _seed(row), request, read)
-        return {place: [self._written(row, step, replies[step.name]) for step in plan]}
+        return [self._written(row, step, replies[step.name]) for step in plan]
 
-    def _alike(self, asked: Mapping[int, tuple[AskedContext, AskStep]]) -> Asks[InPlace]:
+    def _alike(self, together: Sequence[tuple[AskedContext, Plan | str]]) -> Asks[list[SummaryRow]]:
         """Ask for rows of one step at once."""
-        made = {place: self._prompts.request(row, step, []) for place, (row, step) in asked.items()}
+        asked = [(row, plan[0]) for row, plan in together if not isinstance(plan, str)]
+        made = {place: self._prompts.request(row, step, []) for place, (row, step) in enumerate(asked)}
+        shared = Shared(_beginning(asked[0][0]), grows=True)
         replies: dict[Name, ChatReply] = {place: failed(why) for place, why in made.items() if isinstance(why, str)}
-        new: dict[Name, ChatRequest] = {place: one for place, one in made.items() if isinstance(one, ChatRequest)}
+        new: dict[Name, ChatRequest] = {
+            place: replace(one, shared=shared) for place, one in made.items() if isinstance(one, ChatRequest)
+        }
         while len(replies) < len(asked):
             replies |= yield new
             new = {}
-        return {
-            place: [self._written(row, step, self._read(row, step, replies[place]))]
-            for place, (row, step) in asked.items()
-        }
+        return [
+            self._written(row, step, self._read(row, step, replies[place])) for place, (row, step) in enumerate(asked)
+        ]
 
     def _written(self, row: AskedContext, step: AskStep, reply: ChatReply) -> SummaryRow:
         return summary_row(row, reply, self._prompts.version(row, step), step)
 
     def _read(self, row: AskedContext, step: AskStep, reply: ChatReply) -> ChatReply:
         return _unlabelled(reply) if self._prompts.labelled(row, step) else reply
-
-    @cached_property
-    def _executor(self) -> MatrixExecutor:
-        return MatrixExecutor(self.chat, self._settings.chat)
 
     def _plan(self, row: AskedContext) -> Plan | str:
         """Return the row's plan, or the reason why it has none."""
@@ -150,11 +115,6 @@ class ChatSummarizer(Summarizer[ChatSummarizerSettings]):
             return self._methods[name].plan(len(row["doc_ids"]), seed=_seed(row))
         except UsageError as error:
             return f"method_refused: {error}"
-
-
-def _in_order(plan: Asks[InPlace]) -> Asks[list[SummaryRow]]:
-    in_place = yield from plan
-    return [row for place in sorted(in_place) for row in in_place[place]]
 
 
 def _seed(row: AskedContext) -> int:

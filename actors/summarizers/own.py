@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import inspect
 from asyncio import gather
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TypeVar
 
 from pydantic import JsonValue
 
-from actors.chat.live import carry_out
 from actors.chat.opening import check_endpoint
 from actors.chat.own_system_client import ClassChat
 from actors.python_class import check_class, class_version, open_class, returned, user_code, wrong
 from actors.storage.benchmark import Benchmark
 from actors.summarizers.summarizer import SUMMARY, AskedContext, Means, Summarizer, shown_documents, summary_row
 from longform import protocols
-from longform.chat.asking import Asks, Name
+from longform.chat.asking import Asks
 from longform.chat.call import ChatReply, ChatRequest, Usage, failed
 from longform.chat.own_systems import PROTOCOL, body_of, documents_of, summary_request
 from longform.protocols import Written
@@ -41,15 +40,6 @@ class OwnSummarizer(Summarizer[Own]):
     model: str  # the writer's name, in requests
     prompt_version: str  # version of the class, or of the protocol, in rows
 
-    def __init__(self, settings: Own, means: Means) -> None:
-        super().__init__(settings, means)
-        self._asking = means.asking
-
-    async def summarize(self, rows: Sequence[AskedContext]) -> list[SummaryRow]:
-        """Return the summary of each row."""
-        found = await gather(*(carry_out(plan, self._send) for plan in self.plans(rows)))
-        return [row for written in found for row in written]
-
     def plans(self, rows: Sequence[AskedContext]) -> Iterable[Asks[list[SummaryRow]]]:
         return map(self._plan, rows)
 
@@ -64,11 +54,6 @@ class OwnSummarizer(Summarizer[Own]):
         assert n is not None, "settings of such a summarizer withhold nothing"
         about: dict[str, JsonValue] = {"model": self.model, "options": self._settings.options}
         return summary_request(about, query, documents, n, repeat=row["repeat"])
-
-    def _send(self, requests: Mapping[Name, ChatRequest]) -> Mapping[Name, Awaitable[ChatReply]]:
-        assert self._asking is not None, "its calls go through the ledger"
-        chat = self._asking.chat
-        return {name: chat.complete(request) for name, request in requests.items()}
 
 
 class HttpSummarizer(OwnSummarizer[HttpSummarizerSettings]):
@@ -127,8 +112,6 @@ class PythonSummarizer(OwnSummarizer[PythonSummarizerSettings]):
 
     async def summarize(self, rows: Sequence[AskedContext]) -> list[SummaryRow]:
         """Return the summaries of all rows; those of a coroutine function are written at the same time."""
-        if self._asking is not None:
-            return await super().summarize(rows)
         return list(await gather(*(self._summary(row) for row in rows)))
 
     @cached_property

@@ -82,9 +82,9 @@ class Summarizer(ABC, Generic[Settings]):
         """Return what its calls are carried to; None: to what their settings name."""
         return None
 
-    @abstractmethod
     async def summarize(self, rows: Sequence[AskedContext]) -> list[SummaryRow]:
         """Return a row for each of *rows*, in their order, and before it one for each earlier step of its method."""
+        raise NotImplementedError(f"{type(self).__name__} asks a model: carry out its plans")
 
     def plans(self, rows: Sequence[AskedContext]) -> Iterable[Asks[list[SummaryRow]]]:
         """Return the plans by which its model is asked for *rows*."""

@@ -7,8 +7,9 @@ Writes  `verdicts` into a folder, where they are found again
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -17,7 +18,7 @@ from pydantic import TypeAdapter
 from actors.chat.model import CallContext
 from actors.chat.opening import Asking, check_chat
 from actors.judges.backend import judged_rows
-from actors.judges.opening import Judge, make_judge
+from actors.judges.opening import Asker, Judge, make_judge
 from actors.local_models.tokenizer import TokenCounter
 from actors.storage.folder import Folder
 from jobs.calibration.labelled import Calibration, Labelled, Piece, Verdicts
@@ -27,7 +28,9 @@ from jobs.spending.call_count import CallCount, StageCalls, Unasked
 from jobs.spending.plan import opened_ledger, plan_document
 from jobs.stages.cluster import Cluster
 from jobs.stages.runner import PlainStage, Task, run_stage
+from longform.chat.asking import Recorded, UnansweredError, carry_out
 from longform.chat.call import ChatRequest
+from longform.judges.kind import Group
 from longform.judges.matrix import groups_of
 from longform.keys import in_groups
 from longform.rows import VerdictRow
@@ -130,7 +133,7 @@ def plan_calibrations(
                 asked[name] = calibration
     with opened_ledger(calling) as ledger:
         count = CallCount(ledger)
-        found = [_planned(calibration, name, run, count) for name, calibration in asked.items()]
+        found = [asyncio.run(_planned(calibration, name, run, count)) for name, calibration in asked.items()]
     return plan_document(found, calling=calling, workers=workers)
 
 
@@ -138,21 +141,31 @@ def _n_pieces(calibration: Calibration, name: str) -> int:
     return len(calibration.labelled.pieces(calibration.made[name]))
 
 
-def _planned(calibration: Calibration, name: str, run: Folder, count: CallCount) -> StageCalls:
+async def _planned(calibration: Calibration, name: str, run: Folder, count: CallCount) -> StageCalls:
     chat, pieces = calibration.chats[name], calibration.labelled.pieces(calibration.made[name])
     calls = count.calls(_stage_name(calibration.made[name]), chat)
+    asker, groups = _asker(calibration, name, chat)
     again = passing_failures(run, "verdicts", [piece.work_id for piece in pieces])
     done = run.locate("verdicts").keys() - again
-    for request in requests(calibration, name, chat, [piece for piece in pieces if piece.work_id not in done]):
-        count.add(calls, request)
-    return replace(calls, n_paid=len(count.paid(calls)))
+    for piece in (piece for piece in pieces if piece.work_id not in done):
+        recorded = Recorded(partial(count.answered, chat))
+        with suppress(UnansweredError):
+            await carry_out(asker.plan(groups(piece)), recorded.answer)
+        for request in recorded.asked:
+            count.add(calls, request)
+    return calls
 
 
 def requests(calibration: Calibration, name: str, chat: ChatSettings, pieces: Iterable[Piece]) -> Iterator[ChatRequest]:
     """Give the first requests that a member makes about *pieces*; nothing is asked."""
-    counter = TokenCounter(threads=1)
-    asking = Asking(chat=Unasked(chat), prompts_folder=calibration.prompts, count_tokens=counter.count)
-    made = calibration.made[name]
-    asker, read = made.asking(asking), calibration.labelled.reader(made.kind, 1)
+    asker, groups = _asker(calibration, name, chat)
     for piece in pieces:
-        yield from asker.requests(groups_of(made.kind, read(piece)))
+        yield from asker.requests(groups(piece))
+
+
+def _asker(calibration: Calibration, name: str, chat: ChatSettings) -> tuple[Asker, Callable[[Piece], Sequence[Group]]]:
+    """Return a member that asks nobody, and what reads a piece as it is asked about."""
+    counter, made = TokenCounter(threads=1), calibration.made[name]
+    asking = Asking(chat=Unasked(chat), prompts_folder=calibration.prompts, count_tokens=counter.count)
+    read = calibration.labelled.reader(made.kind, 1)
+    return made.asking(asking), lambda piece: groups_of(made.kind, read(piece))

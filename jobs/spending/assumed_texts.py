@@ -18,8 +18,10 @@ from longform.spending import CallSample, mean_of_more, sample_of
 LINE_TOKENS, LINE_WORDS = 42, 26
 """Sizes of a bullet with its citations: the medians of 1,248 released SummHay summaries of news."""
 
+_WORDS = "time year people way day thing life world school state family group country hand part place case week "
+"""Words of a token each, and too many for the marks to make texts differ by much."""
+
 _MARK = re.compile(r"Assumed[0-9a-f]{10}")
-_WORDS = "word " * LINE_TOKENS
 
 
 class WrittenText(NamedTuple):
@@ -51,15 +53,18 @@ class AssumedTexts:
             else f"as many bullets as asked for, of {LINE_WORDS} words as in SummHay's released summaries"
         )
 
-    def text(self, n_lines: int, call: str) -> tuple[str, dict[str, AssumedLine]]:
+    def text(self, n_lines: int, call: str, *, apart: bool = False) -> tuple[str, dict[str, AssumedLine]]:
         """
         Return the text that a *call* is assumed to write, and its line by the mark.
+
+        Texts have their words in common but for the mark, or none if they are to be *apart*.
 
         The interval of a line's tokens is that of further texts if two or more are there; else it reaches from nothing
         to the output limit of the model.
         """
         mark = f"Assumed{call[:10]}"
-        lines = [self._line(f"{mark} {number}") for number in range(1, n_lines + 1)]
+        own, words = (call[:10], f"{call[:10]} ") if apart else ("", _WORDS)
+        lines = [self._line(f"{mark} {own}{number}", words) for number in range(1, n_lines + 1)]
         each = self._tokens(lines) / n_lines
         low, high = 0.0, self._max_tokens / n_lines
         if self._sample is not None:
@@ -71,9 +76,9 @@ class AssumedTexts:
     def _tokens(self, lines: Sequence[str]) -> int:
         return sum(map(self._counter.count, lines))
 
-    def _line(self, beginning: str) -> str:
+    def _line(self, beginning: str, further: str) -> str:
         n_tokens = max(round(self._tokens_a_line) - 1, self._counter.count(beginning))
-        words = f"{beginning} {_WORDS * (1 + n_tokens // LINE_TOKENS)}"
+        words = f"{beginning} {further * (1 + n_tokens // len(further.split()))}"
         return words[: self._counter.prefix_chars(words, n_tokens)].strip() + "."
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, NamedTuple
 
 from actors.chat.opening import quota_domain
@@ -15,15 +16,14 @@ from actors.chat.price_list import PriceList
 from actors.ledger.ledger import Ledger
 from actors.storage.folder import Folder
 from jobs.command.calling import Calling
-from jobs.spending.call_count import StageCalls
-from jobs.spending.scaled import for_queries, scaling_notes
+from jobs.spending.call_count import StageCalls, for_queries, scaling_notes
 from jobs.spending.walk import calls_to_make
 from jobs.stages.stage import Plan
 from longform.errors import UsageError
 from longform.keys import content_key
 from longform.quota.leases import QuotaLimits
 from longform.settings.chat import ChatSettings
-from longform.spending import NOTHING, CountRange, Spending, spending, total
+from longform.spending import NOTHING, CountRange, Spending, spending, total, with_further
 from longform.tables.files import aligned_text
 
 PLAN = "plan.json"
@@ -127,7 +127,8 @@ def _least(values: Iterable[Any]) -> Any:
 def _stage_document(calls: StageCalls, prices: PriceList, limits: QuotaLimits) -> dict[str, Any]:
     inputs = list(calls.inputs.values())
     price = prices.price(calls.chat)
-    found = spending(inputs, max_tokens=calls.chat.max_tokens, history=calls.history, price=price, limits=limits)
+    price_of = partial(spending, max_tokens=calls.chat.max_tokens, history=calls.history, price=price, limits=limits)
+    found = with_further(price_of(inputs), price_of([*calls.further.values()]))
     if calls.chat.batch and inputs:
         found = found._replace(minutes=None)
     return {
@@ -135,6 +136,7 @@ def _stage_document(calls: StageCalls, prices: PriceList, limits: QuotaLimits) -
         "provider": calls.chat.provider,
         "model": calls.chat.model,
         "calls": len(inputs),
+        "calls_at_most": len(inputs) + len(calls.further),
         "paid_already": calls.n_paid,
         "not_asked": dict(calls.not_asked),
         "assumed": dict(calls.assumed),
@@ -167,7 +169,7 @@ def _reasons(found: Spending, chat: ChatSettings) -> dict[str, str]:
 
 
 def _total(stages: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    counts = {name: sum(stage[name] for stage in stages) for name in ("calls", "paid_already")}
+    counts = {name: sum(stage[name] for stage in stages) for name in ("calls", "calls_at_most", "paid_already")}
     return counts | {name: _span(_sum(stage[name] for stage in stages)) for name in _QUANTITIES}
 
 
@@ -182,6 +184,8 @@ def _notes(stages: Sequence[Mapping[str, Any]]) -> Iterable[str]:
     for stage in stages:
         name = stage["stage"]
         yield from (f"{name}: {count} calls assume {what}" for what, count in stage["assumed"].items())
+        if n_further := stage["calls_at_most"] - stage["calls"]:
+            yield f"{name}: {n_further} further calls if what replies say leads to them: in the high ends alone"
         yield from (f"{name}: {count} not asked: {reason}" for reason, count in stage["not_asked"].items())
         yield from (f"{name}: {field.replace('_', ' ')}: {reason}" for field, reason in stage["reasons"].items())
         if stage["price"] is not None:
@@ -208,10 +212,11 @@ def plan_words(document: Mapping[str, Any]) -> str:
 
 
 def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+    n = row["calls"]
     return (
         str(row["stage"]),
         str(row["model"]),
-        f"{row['calls']:,}",
+        span_words({"low": n, "expected": n, "high": row.get("calls_at_most", n)}, "{:,}"),
         f"{row['paid_already']:,}",
         span_words(row["input_tokens"], "{:,.0f}"),
         span_words(row["output_tokens"], "{:,.0f}"),

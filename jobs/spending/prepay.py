@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, TextIO
 
@@ -23,7 +24,7 @@ from actors.ledger.ledger import Ledger
 from jobs.spending.call_count import CallCount, Unasked
 from jobs.stages.items import Item
 from jobs.stages.stage import Stage
-from longform.chat.asking import unanswered
+from longform.chat.asking import Recorded, UnansweredError, carry_out
 from longform.chat.call import ChatRequest
 from longform.settings.chat import ChatSettings
 
@@ -54,7 +55,6 @@ async def _prepay(stage: Stage[Any], settings: ChatSettings, tasks: Tasks, conte
         prepayment = Prepayment(
             settings,
             context,
-            ledger=ledger,
             keeper=keeper,
             batches=batches,
             price=PriceList.read(context.prices).price(settings),
@@ -67,10 +67,16 @@ async def _prepay(stage: Stage[Any], settings: ChatSettings, tasks: Tasks, conte
         await batches.close()
 
 
-def open_requests(stage: Stage[Any], settings: ChatSettings, tasks: Tasks, ledger: Ledger) -> Iterator[ChatRequest]:
+async def open_requests(
+    stage: Stage[Any], settings: ChatSettings, tasks: Tasks, ledger: Ledger
+) -> AsyncIterator[ChatRequest]:
     """Give the requests that the plans of *tasks* wait for, once they have read the ledger's replies."""
     plans = stage.plans(Asking(chat=Unasked(settings), prompts_folder=stage.prompts), stage.reader())
-    answered = partial(CallCount(ledger).answered, settings)
+    find = partial(CallCount(ledger).answered, settings)
     for task in tasks:
         for plan in plans(task):
-            yield from unanswered(plan, answered)
+            recorded = Recorded(find)
+            with suppress(UnansweredError):
+                await carry_out(plan, recorded.answer)
+            for request in recorded.open:
+                yield request

@@ -99,12 +99,11 @@ class Rerank(Stage[Ranked]):
         return lambda given: [plan(given)]
 
     def worker(self, reader: SourceReader) -> Works[Ranked]:
-        reranker, rankings = self._reranker(self.asking()), self._rankings(reader)
+        reranker, rankings = self._reranker(None), self._rankings(reader)
 
         async def rerank(given: Sequence[Item[Ranked]]) -> list[RankingRow]:
             before = [rankings(one) for one in given]
-            orders = await reranker.orders([ranking for ranking, _ in before])
-            return self._after(given, before, orders)
+            return self._after(given, before, await reranker.orders([ranking for ranking, _ in before]))
 
         return rerank
 

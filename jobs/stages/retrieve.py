@@ -158,38 +158,25 @@ class RetrieveAsked(_Retrieves):
         """Assume that a ranking leaves the documents in their order."""
         return equal_scores(request)
 
-    def plans(self, asking: Asking, _reader: SourceReader) -> Plans[Ranked]:
-        ranker, benchmark = self._ranker(asking.chat), Benchmark(self.bench)
+    def plans(self, _asking: Asking, _reader: SourceReader) -> Plans[Ranked]:
+        about, benchmark = actor_of(self._settings, OwnRetriever).about(self._settings), Benchmark(self.bench)
+        ranker = OwnRanker(self._retriever, about, depth=self.retrieval.ranking_depth)
 
         def plan(one: Item[Ranked]) -> Asks[list[RankingRow]]:
             found = yield from ranker.plan(*self._asked(benchmark, one))
-            return _rows(one, found)
+            return [_row(row, one.work_id, one.key.retriever, failure) for row, failure in found]
 
         return lambda given: [plan(one) for one in given]
 
-    def worker(self, _reader: SourceReader) -> Works[Ranked]:
-        actor, benchmark = actor_of(self._settings, OwnRetriever), Benchmark(self.bench)
-        asking = self.asking(actor.client(self._settings, benchmark, self.retrieval.query_text))
-        assert asking is not None, "its rankings are asked for"
-        ranker = self._ranker(asking.chat)
-
-        async def retrieve(given: Sequence[Item[Ranked]]) -> list[RankingRow]:
-            (one,) = given
-            return _rows(one, await ranker.rank(*self._asked(benchmark, one)))
-
-        return retrieve
-
-    def _ranker(self, chat: ChatModel) -> OwnRanker:
-        about = actor_of(self._settings, OwnRetriever).about(self._settings)
-        return OwnRanker(self._retriever, about, chat, depth=self.retrieval.ranking_depth)
+    def client(self) -> ChatModel | None:
+        retrieval = self.retrieval
+        return actor_of(self._settings, OwnRetriever).client(
+            self._settings, Benchmark(self.bench), retrieval.query_text
+        )
 
     def _asked(self, benchmark: Benchmark, one: Item[Ranked]) -> tuple[Query, Sequence[Document]]:
         query = shown_query(benchmark.queries[one.key.query_id], query_text=self.retrieval.query_text)
         return query, benchmark.documents(query.haystack_id)
-
-
-def _rows(one: Item[Ranked], found: Sequence[tuple[RankedRow, str | None]]) -> list[RankingRow]:
-    return [_row(row, one.work_id, one.key.retriever, failure) for row, failure in found]
 
 
 def _row(ranked: RankedRow, work_id: str, retriever: str, failure: str | None = None) -> RankingRow:

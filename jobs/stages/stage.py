@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar
 
+from actors.chat.matrix_executor import MatrixExecutor
 from actors.chat.model import CallContext, ChatModel
 from actors.chat.opening import Asking, open_pool
 from actors.local_models.vector_table import VectorsPlace, use_vectors
@@ -156,23 +157,34 @@ class Stage(ABC, Generic[Key]):
     def items(self, plan: Plan) -> Sequence[Item[Key]]:
         """Return what a run wants of it; *plan* has the stages before it."""
 
-    @abstractmethod
     def worker(self, reader: SourceReader) -> Works[Key]:
-        """Return what maps the items of a task to rows, whose sources *reader* reads; what it loads, it loads here."""
+        """
+        Return what maps the items of a task to rows, whose sources *reader* reads; what it loads, it loads here.
+
+        A stage that asks a chat model has plans instead.
+        """
+        raise NotImplementedError(f"{self.name} asks a chat model: carry out its plans")
 
     def opened(
         self, held: Mapping[Source, Sequence[TableRow]] | None = None, locate: Locate | None = None
     ) -> Works[Key]:
-        """Return the worker that reads the run as `reader`; the encoders of its process keep vectors from now on."""
-        use_vectors(self.vectors)
-        return self.worker(self.reader(held, locate))
+        """
+        Return the worker that reads the run as `reader`, or what carries out the stage's plans live.
 
-    def asking(self, model: ChatModel | None = None) -> Asking | None:
-        """Open the model that it asks, or *model*, behind the pool; None: it asks none."""
+        The encoders of its process keep vectors from now on.
+        """
+        use_vectors(self.vectors)
+        reader = self.reader(held, locate)
         if self.chat is None:
-            return None
+            return self.worker(reader)
         assert self.context is not None, "a stage that calls does so for a command"
-        return Asking(chat=open_pool(self.chat, self.context, model), prompts_folder=self.prompts)
+        asking = Asking(chat=open_pool(self.chat, self.context, self.client()), prompts_folder=self.prompts)
+        plans, executor = self.plans(asking, reader), MatrixExecutor(asking.chat, self.chat)
+        return lambda given: executor.carry_out(plans(given))
+
+    def client(self) -> ChatModel | None:
+        """Return what its calls are carried to; None: to what their settings name."""
+        return None
 
     def plans(self, _asking: Asking, _reader: SourceReader) -> Plans[Key]:
         """Return what makes the plans by which the items of a task ask the stage's model, given as *asking*."""

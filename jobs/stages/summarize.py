@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, ClassVar, NamedTuple, Self
 
+from actors.chat.model import ChatModel
 from actors.chat.opening import Asking
 from actors.python_class import actor_of
 from actors.storage.benchmark import Benchmark
@@ -153,9 +154,11 @@ class Summarize(Stage[Summarized]):
         means = Means(self.bench, self.summarizer, self.methods, self.threads, asking)
         return actor_of(self.settings, Summarizer)(self.settings, means)
 
+    def client(self) -> ChatModel | None:
+        return actor_of(self.settings, Summarizer).client(self.settings, Benchmark(self.bench))
+
     def worker(self, reader: SourceReader) -> Works[Summarized]:
-        client = actor_of(self.settings, Summarizer).client(self.settings, Benchmark(self.bench))
-        summarizer = self._summarizer(self.asking(client))
+        summarizer = self._summarizer(None)
 
         async def summarize(given: Sequence[Item[Summarized]]) -> list[SummaryRow]:
             return await summarizer.summarize(_asked_rows(reader, given))

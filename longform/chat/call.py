@@ -33,6 +33,13 @@ class Message(NamedTuple):
     text: str
 
 
+class Shared(NamedTuple):
+    """The beginning of a prompt that others have too, so that a server need not read it again."""
+
+    text: str  # its key
+    grows: bool = False  # prompts begin like the longest of them, and not all with one text
+
+
 @dataclass(frozen=True, kw_only=True)
 class ChatRequest:
     """One question to a model. What is None is not sent."""
@@ -50,6 +57,7 @@ class ChatRequest:
     input_tokens: int | None = None  # cl100k tokens of the messages; None: not counted. No part of the content
     replica: int = 0  # which of several servers of one model is asked. No part of the content
     again: str | None = None  # why the reply to the same question could not be read. No part of the content
+    shared: Shared | None = None  # what goes out together; None: it goes by itself. No part of the content
 
     @property
     def sampling_seed(self) -> int | None:

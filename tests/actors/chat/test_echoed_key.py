@@ -18,7 +18,6 @@ from actors.chat.opening import check_chat, open_pool
 from actors.chat.prepayment import Prepayment
 from actors.chat.provider_batches import ProviderBatches
 from actors.ledger.keeper import LedgerKeeper
-from actors.ledger.ledger import Ledger
 from actors.rehearsal.fake_provider import FakeProvider
 from actors.secret_values import RedactingFormatter
 from actors.serving.client import RefusedError, Reply, ServedClient
@@ -27,6 +26,7 @@ from longform.redaction import MARK
 from longform.rehearsal.settings import FakeSettings
 from longform.settings.chat import ChatSettings
 from tests.actors.rehearsal.replies import echoing
+from tests.actors.summarizers.batch_bench import one_by_one
 
 KEY = "sk-a-key-that-must-not-be-seen-4711"
 REQUEST = ChatRequest(messages=(Message("user", "hello"),), max_tokens=50, top_logprobs=2)
@@ -66,21 +66,19 @@ async def test_the_ledger_and_the_reply_hold_a_mark_in_its_place(echo: Any, tmp_
 
 async def test_a_batch_holds_it_no_more_than_a_call(tmp_path: Path) -> None:
     context = CallContext(job="echo-batch", stage="test", ledger=str(tmp_path / "ledger"))
-    ledger = Ledger(context.ledger, job="echo-batch")
     async with FakeProvider(FakeSettings(key=KEY), reply=partial(echoing, KEY, "content")) as fake:
         settings = chat(fake.url, batch=True)
         batches = ProviderBatches(settings)
         prepaid = Prepayment(
             settings,
             context,
-            ledger=ledger,
             keeper=Local(LedgerKeeper(context.ledger, "echo-batch")),
             batches=batches,
             price=None,
             log=io.StringIO(),
             first_look_s=0.01,
         )
-        assert await prepaid.answer(lambda: [REQUEST]) == 1
+        assert await prepaid.answer(lambda: one_by_one([REQUEST])) == 1
         await batches.close()
     assert holding_the_key(tmp_path) == []
 

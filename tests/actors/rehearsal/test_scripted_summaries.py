@@ -6,18 +6,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from actors.chat.opening import Asking, open_chat
+from actors.chat.opening import open_chat
 from actors.rehearsal.scripted_summaries import PROFILES
 from actors.storage.benchmark import part_work_id
 from actors.storage.folder import Folder
-from actors.summarizers.chat import ChatSummarizer
-from actors.summarizers.summarizer import Means
 from longform.settings.chat import ChatSettings, ChatSummarizerSettings
 from longform.settings.methods import SHIPPED_METHODS
 from longform.text.citations import bullets
 from longform.text.sentences import sentences
 from tests.actors.judges.planted import EXAMPLES, N_DOCUMENTS, N_EXAMPLES, about
 from tests.actors.summarizers.contexts import asked_context
+from tests.actors.summarizers.summarizing import Writer
 
 N_SENTENCES = 5
 
@@ -53,7 +52,7 @@ async def summaries(
     settings = ChatSummarizerSettings(
         kind="chat", chat=ChatSettings(provider="scripted", model="m", script=script), prompt=prompt
     )
-    made = ChatSummarizer(settings, Means(bench, "mine", asking=Asking(chat=open_chat(settings.chat))))
+    made = Writer(settings, bench, open_chat(settings.chat))
     rows = [
         asked_context(
             [f"d{place}" for place in range(N_DOCUMENTS)],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -86,7 +86,6 @@ class Bench:
         prepayment = Prepayment(
             self.settings,
             CallContext(job="job", stage="judge m", ledger=self.ledger),
-            ledger=Ledger.existing(self.ledger),
             keeper=Local(self.keeper),
             batches=batches,
             price=PRICE,
@@ -95,7 +94,7 @@ class Bench:
             first_look_s=0.001,
         )
         try:
-            return await prepayment.answer(lambda: asked)
+            return await prepayment.answer(lambda: one_by_one(self.unanswered(asked)))
         finally:
             await batches.close()
 
@@ -105,6 +104,17 @@ class Bench:
     def answers(self, asked: Iterable[ChatRequest]) -> Mapping[str, ChatReply]:
         return Ledger.existing(self.ledger).finished(sorted(self.ids(asked)))
 
+    def unanswered(self, asked: Sequence[ChatRequest]) -> list[ChatRequest]:
+        """Return those of *asked* that plans still wait for."""
+        answered = self.answers(asked)
+        return [request for request in asked if call_id(self.settings, request) not in answered]
+
     @property
     def notes(self) -> int:
         return len(BatchNotes(self.ledger).all())
+
+
+async def one_by_one(asked: Iterable[ChatRequest]) -> AsyncIterator[ChatRequest]:
+    """Give *asked* as the plans of a stage do."""
+    for request in asked:
+        yield request

@@ -1,18 +1,21 @@
 """A benchmark of three short documents, contexts of it, and models that keep what they are asked."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from actors.chat.matrix_executor import MatrixExecutor
+from actors.chat.model import ChatModel
 from actors.chat.opening import Asking, open_chat
 from actors.rehearsal.scripted_chat import ScriptedChat
 from actors.storage.benchmark import part_work_id
 from actors.storage.folder import Folder
 from actors.summarizers.chat import ChatSummarizer
 from actors.summarizers.summarizer import AskedContext, Means
-from longform.chat.asking import unanswered
 from longform.chat.call import ChatReply, ChatRequest, Usage, failed, refusal_reason
+from longform.rows import SummaryRow
 from longform.settings.chat import ChatSettings, ChatSummarizerSettings
+from longform.settings.methods import SHIPPED_METHODS, MethodSettings
 from tests.actors.summarizers.contexts import asked_context
 
 TEXTS = [
@@ -56,12 +59,32 @@ def context(query_id: str = "q-talk", **changes: Any) -> AskedContext:
     return asked_context(**{"doc_ids": ["d2", "d0", "d1"], **ids, **shown, **changes})
 
 
-def summarizer(bench: str, *, prompt: str | None = None, folder: str | None = None, **chat: Any) -> ChatSummarizer:
+class Writer:
+    """A chat summarizer as its stage drives it: `chat` answers its plans."""
+
+    def __init__(
+        self,
+        settings: ChatSummarizerSettings,
+        bench: str,
+        chat: ChatModel,
+        folder: str | None = None,  # of prompts
+        methods: Mapping[str, MethodSettings] = SHIPPED_METHODS,
+    ) -> None:
+        self.chat, self._settings = chat, settings.chat
+        asking = Asking(chat=chat, prompts_folder=folder)
+        self.made = ChatSummarizer(settings, Means(bench, "mine", methods, asking=asking))
+
+    async def summarize(self, rows: Sequence[AskedContext]) -> list[SummaryRow]:
+        """Return what is written for *rows*, in their order."""
+        places = {row["work_id"]: place for place, row in enumerate(rows)}
+        found = await MatrixExecutor(self.chat, self._settings).carry_out(self.made.plans(rows))
+        return sorted(found, key=lambda row: places[row["work_id"]])
+
+
+def summarizer(bench: str, *, prompt: str | None = None, folder: str | None = None, **chat: Any) -> Writer:
     settings = {"provider": "scripted", "model": "fake", "script": "obedient"} | chat
     chat = ChatSettings(**settings)
-    definition = ChatSummarizerSettings(kind="chat", chat=chat, prompt=prompt)
-    asking = Asking(chat=open_chat(chat), prompts_folder=folder)
-    return ChatSummarizer(definition, Means(bench, "mine", asking=asking))
+    return Writer(ChatSummarizerSettings(kind="chat", chat=chat, prompt=prompt), bench, open_chat(chat), folder)
 
 
 class Recorder:
@@ -79,7 +102,7 @@ class Recorder:
     async def close(self) -> None: ...
 
 
-def recorded(made: ChatSummarizer, **reply: Any) -> Recorder:
+def recorded(made: Writer, **reply: Any) -> Recorder:
     assert isinstance(made.chat, ScriptedChat)
     made.chat = Recorder(made.chat, ChatReply(**({"text": "- a [1]", "failure": None} | reply)))
     return made.chat
@@ -102,13 +125,13 @@ class Teller(Recorder):
         return ChatReply(text=said, failure=None, usage=Usage(input_tokens=len(self.requests)), cost_usd=0.5)
 
 
-def telling(made: ChatSummarizer, tell: Callable[[str], str]) -> Teller:
+def telling(made: Writer, tell: Callable[[str], str]) -> Teller:
     assert isinstance(made.chat, ScriptedChat)
     made.chat = Teller(made.chat, tell)
     return made.chat
 
 
-def sentences(bench: str, **settings: Any) -> ChatSummarizer:
+def sentences(bench: str, **settings: Any) -> Writer:
     return summarizer(bench, prompt="summarize_sentences", **settings)
 
 
@@ -116,7 +139,7 @@ def texts(chat: Recorder) -> list[str]:
     return [request.messages[0].text for request in chat.requests]
 
 
-def first_requests(made: ChatSummarizer, row: Mapping[str, Any]) -> list[ChatRequest]:
+def first_requests(made: Writer, row: AskedContext) -> list[ChatRequest]:
     """List the requests for a row before any reply is there."""
-    (plan,) = made.row_plans([row])
-    return list(unanswered(plan.asks, lambda _: {}))
+    (plan,) = made.made.plans([row])
+    return list(next(plan).values())

@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
-from actors.chat.opening import Asking, open_chat
+from actors.chat.opening import open_chat
 from actors.summarizers.chat import ChatSummarizer
-from actors.summarizers.summarizer import Means
 from longform.errors import UsageError
 from longform.settings.chat import ChatSettings, ChatSummarizerSettings
 from longform.settings.methods import SHIPPED_METHODS
-from tests.actors.summarizers.summarizing import TEXTS, context, first_requests, write_bench
+from tests.actors.summarizers.summarizing import TEXTS, Writer, context, first_requests, write_bench
 
 CHAT = ChatSettings(provider="scripted", model="fake", script="obedient")
 ARMS = {"oracle": "summarize_story_oracle", "none": "answer_from_memory"}
@@ -24,11 +23,11 @@ def bench(tmp_path: Path) -> str:
     return write_bench(tmp_path)
 
 
-def answerer(bench: str, **settings: Any) -> ChatSummarizer:
+def answerer(bench: str, **settings: Any) -> Writer:
     definition = ChatSummarizerSettings(
         kind="chat", chat=CHAT, **{"prompt": "summarize_story", "prompt_with": ARMS} | settings
     )
-    return ChatSummarizer(definition, Means(bench, "mine", asking=Asking(chat=open_chat(CHAT))))
+    return Writer(definition, bench, open_chat(CHAT))
 
 
 def shown_nothing(retriever: str = "none") -> Any:

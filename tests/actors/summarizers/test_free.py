@@ -4,16 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from actors.chat.opening import Asking, open_chat
-from actors.summarizers.chat import ChatSummarizer
+from actors.chat.opening import open_chat
 from actors.summarizers.prompts import check_prompts, prompts_of
-from actors.summarizers.summarizer import Means
 from longform.errors import UsageError
 from longform.settings.chat import ChatSettings, ChatSummarizerSettings, OfflineSummarizerSettings
 from longform.settings.methods import SHIPPED_METHODS
 from longform.summaries.methods import USUAL_BULLETS
 from longform.text.citations import bullets
-from tests.actors.summarizers.summarizing import context, recorded, write_bench
+from tests.actors.summarizers.summarizing import Writer, context, recorded, write_bench
 
 CHAT = ChatSettings(provider="scripted", model="fake", script="obedient")
 FREE = ChatSummarizerSettings(kind="chat", chat=CHAT, bullets="free")
@@ -21,7 +19,7 @@ FREE = ChatSummarizerSettings(kind="chat", chat=CHAT, bullets="free")
 
 @pytest.mark.parametrize("query_id", ["q-news", "q-talk", "q-any"])
 async def test_the_prompt_names_no_number_of_bullets(query_id: str, tmp_path: Path) -> None:
-    made = ChatSummarizer(FREE, Means(write_bench(tmp_path), "mine", asking=Asking(chat=open_chat(CHAT))))
+    made = Writer(FREE, write_bench(tmp_path), open_chat(CHAT))
     chat = recorded(made)
 
     (row,) = await made.summarize([context(query_id, n_requested=None)])
@@ -35,7 +33,7 @@ async def test_the_prompt_names_no_number_of_bullets(query_id: str, tmp_path: Pa
 
 
 async def test_the_scripted_writer_takes_the_usual_number(tmp_path: Path) -> None:
-    made = ChatSummarizer(FREE, Means(write_bench(tmp_path), "mine", asking=Asking(chat=open_chat(CHAT))))
+    made = Writer(FREE, write_bench(tmp_path), open_chat(CHAT))
 
     (row,) = await made.summarize([context("q-any", n_requested=None)])
 

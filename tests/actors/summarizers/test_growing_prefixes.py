@@ -11,16 +11,15 @@ from typing import Any
 import pytest
 
 from actors.chat.model import CallContext, ChatModel
-from actors.chat.opening import Asking, open_pool
+from actors.chat.opening import open_pool
 from actors.storage.benchmark import part_work_id
 from actors.storage.folder import Folder
-from actors.summarizers.chat import ChatSummarizer
-from actors.summarizers.summarizer import AskedContext, Means
+from actors.summarizers.summarizer import AskedContext
 from longform.chat.call import Capabilities, ChatReply, ChatRequest
 from longform.settings.chat import ChatSettings, ChatSummarizerSettings
 from tests.actors.chat.test_matrix_llama import WORDS, counted, tokens
 from tests.actors.summarizers.contexts import asked_context
-from tests.actors.summarizers.summarizing import first_requests
+from tests.actors.summarizers.summarizing import Writer, first_requests
 
 N_DOCUMENTS = 10
 
@@ -87,12 +86,10 @@ class Recording:
         return [n for n, _ in self.asked]
 
 
-def summarizer(
-    bench: str, chat: ChatModel, prompt: str | None = "summarize_sentences", **settings: Any
-) -> ChatSummarizer:
+def summarizer(bench: str, chat: ChatModel, prompt: str | None = "summarize_sentences", **settings: Any) -> Writer:
     chat_settings = ChatSettings.model_validate({"model": "m", "base_url": "http://127.0.0.1", **settings})
     definition = ChatSummarizerSettings(kind="chat", chat=chat_settings, prompt=prompt)
-    return ChatSummarizer(definition, Means(bench, "mine", asking=Asking(chat=chat)))
+    return Writer(definition, bench, chat)
 
 
 async def test_a_server_with_slots_is_asked_for_one_length_after_the_other_longest_first(bench: str) -> None:

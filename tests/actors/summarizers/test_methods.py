@@ -6,12 +6,10 @@ from typing import Any
 
 import pytest
 
-from actors.chat.opening import Asking, open_chat
-from actors.summarizers.chat import ChatSummarizer
+from actors.chat.opening import open_chat
 from actors.summarizers.prompts import SEPARATOR, prompts_of
-from actors.summarizers.summarizer import Means
-from longform.chat.asking import priced
-from longform.chat.call import ChatReply, ChatRequest, Usage
+from longform.chat.asking import Recorded, carry_out
+from longform.chat.call import ChatReply, Usage
 from longform.keys import content_key
 from longform.prompts import load_prompt
 from longform.schemas import SUMMARIES, conform
@@ -20,6 +18,7 @@ from longform.settings.methods import SHIPPED_METHODS, CalibrationMethodSettings
 from tests.actors.summarizers.summarizing import (
     QUERIES,
     TEXTS,
+    Writer,
     context,
     first_requests,
     recorded,
@@ -185,8 +184,7 @@ async def test_all_models_see_the_same_sampled_orders(bench: str) -> None:
         chat = ChatSettings(provider="scripted", model=name, script="obedient")
         definition = ChatSummarizerSettings(kind="chat", chat=chat, prompt="summarize_sentences")
         methods = {"mine": CalibrationMethodSettings(kind="calibration", orders="sampled", n_orders=3)}
-        asking = Asking(chat=open_chat(chat))
-        made = ChatSummarizer(definition, Means(bench, name, methods, asking=asking))
+        made = Writer(definition, bench, open_chat(chat), methods=methods)
         requests = first_requests(made, context(work_id=work_id, context_id=context_id, method="mine"))
         return [request.messages[0].text for request in requests]
 
@@ -254,17 +252,16 @@ async def test_a_plan_asks_what_the_run_asks(bench: str, method: str, prompt: st
     made = summarizer(bench, prompt=prompt)
     chat = telling(made, lambda _: "Summary: same")
     row = context(method=method)
-    planned: list[ChatRequest] = []
-    (plan,) = made.row_plans([row])
+    (plan,) = made.made.plans([row])
     same = ChatReply(text="Summary: same", failure=None)
-    value = priced(plan.asks, lambda _: {}, lambda _: same, planned.append)
+    planned = Recorded(lambda _: {}, lambda _: same)
+    value = await carry_out(plan, planned.answer)
     known = first_requests(made, row)
     found = await made.summarize([row])
-    assert value is not None
-    assert [(one["step"], one["text"]) for one in value[0]] == [(one["step"], one["text"]) for one in found]
+    assert [(one["step"], one["text"]) for one in value] == [(one["step"], one["text"]) for one in found]
     asked = sorted(request.messages[0].text for request in chat.requests)
     assert {request.messages[0].text for request in known} <= set(asked)
-    assert sorted(request.messages[0].text for request in planned) == asked
+    assert sorted(request.messages[0].text for request in planned.asked) == asked
 
 
 @pytest.mark.parametrize("method", sorted(SHIPPED_METHODS))

@@ -4,8 +4,8 @@ from itertools import pairwise
 
 import pytest
 
-from actors.chat.live import carry_out
 from actors.summarizers.summarizer import method_of
+from longform.chat.asking import carry_out
 from longform.chat.call import ChatReply, ChatRequest, Message, failed
 from longform.settings.methods import SHIPPED_METHODS
 from longform.summaries.methods import AskStep, Plan, step_replies

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.spending.call_count import StageCalls
-from jobs.spending.scaled import for_queries, scaling_notes
+from jobs.spending.call_count import StageCalls, for_queries, scaling_notes
 from longform.errors import UsageError
 from longform.settings.chat import ChatSettings
 from longform.spending import CountRange

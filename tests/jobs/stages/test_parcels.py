@@ -60,7 +60,8 @@ def every(of: type[Any]) -> Iterator[type[Any]]:
     """The classes of the project's stages that are no bases alone."""
     for one in of.__subclasses__():
         yield from every(one)
-        if one.__module__.startswith("jobs.") and not inspect.isabstract(one):
+        is_base = inspect.isabstract(one) or one.__name__.startswith("_")
+        if one.__module__.startswith("jobs.") and not is_base:
             yield one
 
 

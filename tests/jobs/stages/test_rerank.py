@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import AsyncIterable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from jobs.runs.unscored import unranked
 from jobs.spending.prepay import open_requests
 from jobs.stages.cluster import Cluster
 from jobs.stages.rerank import VERSION
+from longform.chat.call import ChatRequest
 from longform.chat.refusals import may_pass_later
 from longform.keys import content_key
 from longform.settings.experiment import Experiment
@@ -190,12 +192,19 @@ def test_a_batch_holds_the_calls_that_the_ledger_lacks(tmp_path: Path, bench: st
     chat = stage.chat
     assert chat is not None
     ledger = Ledger(str(tmp_path / "ledger"), job="before")
-    assert len(list(open_requests(stage, chat, tasks, ledger))) == 8
+    assert len(listed(open_requests(stage, chat, tasks, ledger))) == 8
     ledger.close()
     prepared.do("rerank")
     ledger = Ledger.existing(str(tmp_path / "ledger"))
-    assert list(open_requests(stage, chat, tasks, ledger)) == []
+    assert listed(open_requests(stage, chat, tasks, ledger)) == []
     ledger.close()
+
+
+def listed(requests: AsyncIterable[ChatRequest]) -> list[ChatRequest]:
+    async def all_of_them() -> list[ChatRequest]:
+        return [request async for request in requests]
+
+    return asyncio.run(all_of_them())
 
 
 def ordered(rows: list[dict[str, Any]], query: str, reranker: str | None) -> list[dict[str, Any]]:

@@ -10,11 +10,9 @@ from typing import Any
 
 import pytest
 
-from actors.chat.opening import Asking, open_chat
+from actors.chat.opening import open_chat
 from actors.storage.benchmark import Benchmark, part_work_id
 from actors.storage.folder import Folder
-from actors.summarizers.chat import ChatSummarizer
-from actors.summarizers.summarizer import Means
 from jobs import ingest
 from jobs.command.calling import Calling
 from jobs.runs.stage_order import stages_of
@@ -23,7 +21,7 @@ from jobs.stages.pack import Packed
 from jobs.stages.stage import Plan, Site
 from longform.settings.experiment import Experiment
 from tests.actors.summarizers.contexts import asked_context
-from tests.actors.summarizers.summarizing import first_requests
+from tests.actors.summarizers.summarizing import Writer, first_requests
 
 SCRIPTED = {"provider": "scripted", "model": "scripted", "script": "obedient"}
 LENGTHS = [2, None, 10, 1]
@@ -156,7 +154,7 @@ def test_growing_prompts_of_a_released_haystack_share_nine_tenths(released: Path
     documents = benchmark.documents(query.haystack_id)
     settings = experiment().summarizers["chat"]
     assert settings.kind == "chat"
-    made = ChatSummarizer(settings, Means(url, "chat", asking=Asking(chat=open_chat(settings.chat))))
+    made = Writer(settings, url, open_chat(settings.chat))
     texts = []
     for n in range(10, len(documents) + 1, 10):
         row = asked_context(

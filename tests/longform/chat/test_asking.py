@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 from actors.judges.chat import verdicts
 from actors.summarizers.summarizer import method_of
-from longform.chat.asking import Asks, Name, priced, unanswered
+from longform.chat.asking import Asks, Name, Recorded, UnansweredError, carry_out
 from longform.chat.call import ChatReply, ChatRequest, Message
 from longform.judges.kind import Group, Verdict, unjudged
 from longform.judges.kinds import KINDS
@@ -49,8 +51,15 @@ class Judging:
 
 
 def opened(replies: Mapping[str, str], *, twice: bool = True) -> list[str]:
-    plan = verdicts(SUPPORT, GROUPS, Judging(twice=twice))
-    return [one.messages[-1].text for one in unanswered(plan, lambda requests: said(requests, replies))]
+    return still_open(verdicts(SUPPORT, GROUPS, Judging(twice=twice)), replies)
+
+
+def still_open(plan: Asks[Any], replies: Mapping[str, str]) -> list[str]:
+    """Return the requests that a plan waits for once it has read all *replies*."""
+    recorded = Recorded(partial(said, replies=replies))
+    with suppress(UnansweredError):
+        asyncio.run(carry_out(plan, recorded.answer))
+    return [one.messages[-1].text for one in recorded.open]
 
 
 def test_a_second_question_is_open_as_soon_as_a_reply_cannot_be_read() -> None:
@@ -65,10 +74,12 @@ def prices(
     plan: Asks[Any], replies: Mapping[str, str], *, reply: str | None, assumes: bool = True
 ) -> tuple[list[str], Any]:
     """Return the requests of a plan, and its value; a reply that is not there is assumed to be *reply*."""
-    noted: list[ChatRequest] = []
     assumed = ChatReply(text=reply, failure=None if reply else "not asked yet")
-    value = priced(plan, partial(said, replies=replies), (lambda _: assumed) if assumes else None, noted.append)
-    return [one.messages[-1].text for one in noted], value
+    recorded = Recorded(partial(said, replies=replies), (lambda _: assumed) if assumes else None)
+    value = None
+    with suppress(UnansweredError):
+        value = asyncio.run(carry_out(plan, recorded.answer))
+    return [one.messages[-1].text for one in recorded.asked], value
 
 
 def test_a_price_counts_the_second_questions_that_stored_replies_lead_to() -> None:
@@ -103,7 +114,7 @@ def steps_open(method: str, replies: Mapping[str, str]) -> list[str]:
         return asked(f"{step.name}({','.join(texts)})")
 
     plan = step_replies(method_of(SHIPPED_METHODS[method]).plan(3), request, lambda step, reply: reply)
-    return [one.messages[-1].text for one in unanswered(plan, lambda requests: said(requests, replies))]
+    return still_open(plan, replies)
 
 
 def test_a_step_is_open_once_the_replies_that_it_reads_are_there() -> None:

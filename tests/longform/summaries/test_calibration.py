@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from math import inf, sqrt
 
@@ -9,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from actors.summarizers.summarizer import method_of
-from longform.chat.asking import priced
+from longform.chat.asking import Recorded, carry_out
 from longform.chat.call import ChatReply, ChatRequest, Message, failed
 from longform.settings.methods import SHIPPED_METHODS, CalibrationMethodSettings
 from longform.summaries.calibration import orders_needed, spread
@@ -47,9 +48,7 @@ def run(method: CalibrationMethodSettings, n_documents: int, said: Sequence[str 
         return failed("timeout") if text is None else ChatReply(text=text, failure=None)
 
     plan = method_of(method).asks(n_documents, 7, request, lambda _, reply: reply)
-    found = priced(plan, lambda _: {}, answer, lambda _: None)
-    assert found is not None
-    carried_out, replies = found
+    carried_out, replies = asyncio.run(carry_out(plan, Recorded(lambda _: {}, answer).answer))
     assert list(replies) == [step.name for step in carried_out]
     return carried_out, asked
 
