@@ -17,6 +17,7 @@ from longform.spending import (
     CallSample,
     CountRange,
     History,
+    Spending,
     mean_of_more,
     minutes,
     output_tokens,
@@ -25,6 +26,7 @@ from longform.spending import (
     spending,
     total,
     usd,
+    with_further,
 )
 
 PRICE = Price(input=2.0, cached_input=0.5, output=8.0)
@@ -83,6 +85,14 @@ def test_history_corrects_the_count_and_tells_the_output():
 
 def test_output_stays_between_one_token_and_the_limit_a_call():
     assert output_tokens(2, 50, CallSample(2, 40.0, 30.0)) == CountRange(2.0, 80.0, 100.0)
+
+
+def test_calls_that_may_follow_are_in_the_high_ends_alone():
+    span = CountRange(1.0, 2.0, 3.0)
+    sure = Spending(span, span, span, span)
+    assert with_further(sure, sure) == Spending(*[CountRange(1.0, 2.0, 6.0)] * 4)
+    unknown = with_further(sure._replace(usd=None), Spending(span, CountRange(1.0, None, 3.0), span, None))
+    assert (unknown.output_tokens, unknown.usd, unknown.minutes) == (CountRange(1.0, 2.0, 6.0), None, None)
 
 
 def test_dollars_by_hand():

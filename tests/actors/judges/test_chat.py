@@ -70,6 +70,16 @@ async def test_the_document_stands_first_and_the_sentence_last() -> None:
     assert DOCUMENT in prompts[0][: ends[0]]
 
 
+async def test_first_questions_about_a_document_go_out_together_and_second_ones_by_themselves() -> None:
+    chat = Sayer("I am not sure.", again="Yes.")
+    await judge(chat).ask([GROUP, GROUP._replace(repeat=1), Group("e", ("Another document.",), ("Swans nest.",))])
+    first, second = ([one for one in chat.requests if (len(one.messages) > 1) is again] for again in (False, True))
+    assert len(first) == len(second) == 7
+    texts = {one.shared: one.messages[0].text.split("<sentence>")[0] for one in first}
+    assert len(texts) == len(set(texts.values())) == 2
+    assert {one.shared for one in second} == {None}
+
+
 async def test_a_reply_that_cannot_be_read_is_asked_for_once_more() -> None:
     chat = Sayer("I am not sure.", again="The eyes have it")
     (verdict,) = (await judge(chat).ask([GROUP._replace(items=("Swans nest.",))]))[0]

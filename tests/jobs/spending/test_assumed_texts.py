@@ -8,6 +8,9 @@ from actors.local_models.tokenizer import TokenCounter
 from jobs.spending.assumed_texts import LINE_TOKENS, AssumedTexts, WrittenText, marks
 from longform.chat.call import ChatRequest, Message
 from longform.judges.kinds.support import claim
+from longform.keys import content_key
+from longform.settings.methods import SHIPPED_METHODS, CalibrationMethodSettings
+from longform.summaries.calibration import orders_needed
 from longform.text.units import UnitKind, units_of
 
 COUNTER = TokenCounter(threads=1)
@@ -55,3 +58,14 @@ def test_written_texts_make_the_interval_narrower() -> None:
     assert COUNTER.count(text) / 2 == pytest.approx(COUNTER.count(written[1].text) / 2, abs=1)
     assert -30 < line.fewer < 0 < line.more < 30
     assert "the 3 that are there of 'summarize mine'" in line.source
+
+
+def test_usual_texts_agree_as_a_method_that_draws_orders_reads_them_and_texts_apart_never_do() -> None:
+    method = SHIPPED_METHODS["calibration-sampled"]
+    assert isinstance(method, CalibrationMethodSettings)
+    assert method.spread is not None
+    calls = [content_key(number) for number in range(3)]
+    usual, apart = ([texts().text(5, call, apart=how)[0] for call in calls] for how in (False, True))
+    assert orders_needed(usual, method.spread) == 3
+    assert orders_needed(apart, method.spread) >= method.most
+    assert {COUNTER.count(line) for text in apart for line in text.splitlines()} <= {LINE_TOKENS - 1, LINE_TOKENS}

@@ -175,5 +175,14 @@ def test_interval_in_words(span: dict[str, float | None] | None, words: str) -> 
     assert span_words(span, "{:,.0f}") == words
 
 
+def test_calls_that_may_follow_stand_beside_those_that_are_made() -> None:
+    nothing = {"low": 0, "expected": 0, "high": 0}
+    row = {"calls": 4, "calls_at_most": 25, "paid_already": 0} | dict.fromkeys(
+        ("input_tokens", "output_tokens", "usd", "minutes"), nothing
+    )
+    words = plan_words({"stages": [{"stage": "s", "model": "m", **row}], "total": row, "notes": []})
+    assert [" 4 [4, 25] " in line for line in words.splitlines()] == [False, True, True]
+
+
 def test_plan_without_models_says_so() -> None:
     assert plan_words({"stages": []}) == "no model is called"
