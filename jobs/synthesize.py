@@ -45,7 +45,7 @@ def _work(arguments: argparse.Namespace) -> Outcome:
     from actors.storage.benchmark import AUDIT
     from actors.storage.folder import Folder
     from jobs.command.calling import calling_of
-    from jobs.spending.bounded_plan import bounded_plan_words
+    from jobs.spending.plan import bounded_plan_words
     from jobs.stages.cluster import cluster_of
     from jobs.synthesis.haystacks import chats_of, left_to_write, make_benchmark, read_config, wants_workers
     from jobs.synthesis.plan import prose_plan

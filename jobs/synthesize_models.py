@@ -36,7 +36,7 @@ def _work(arguments: argparse.Namespace) -> Outcome:
     from actors.storage.benchmark import AUDIT
     from actors.storage.folder import Folder
     from jobs.command.calling import calling_of
-    from jobs.spending.bounded_plan import bounded_plan_words
+    from jobs.spending.plan import bounded_plan_words
     from jobs.stages.cluster import cluster_of
     from jobs.synthesis.model_synthesis import Synthesis, read_config
     from jobs.synthesis.plan import synthesis_plan

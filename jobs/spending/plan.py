@@ -27,6 +27,7 @@ from longform.spending import NOTHING, CountRange, Spending, spending, total, wi
 from longform.tables.files import aligned_text
 
 PLAN = "plan.json"
+BOUNDS = ("lowest", "highest")
 _QUANTITIES = ("input_tokens", "output_tokens", "usd", "minutes")
 _HEADS = ("stage", "model", "calls", "paid already", "tokens in", "tokens out", "dollars", "minutes")
 
@@ -34,6 +35,8 @@ NO_HISTORY = "no earlier call of this model in such a stage: between 1 and max_t
 NO_PRICE = "the price of the model is unknown; state it with --prices"
 NO_PRICE_OF_OWN = "what a call of a system of your own costs is unknown; state it with its `cost_usd_per_call`"
 NO_PACE = "no limit is known, and no earlier call tells how long one takes"
+NOT_IN_IT = "not in it: calls that are tried again because they failed"
+NOTHING_ASKED = "no model is called"
 A_BATCH = "through the provider's batch API: within a day"
 
 
@@ -205,7 +208,7 @@ def _usual_notes(stages: Sequence[Mapping[str, Any]]) -> Iterable[str]:
 def plan_words(document: Mapping[str, Any]) -> str:
     """Return the plan as an aligned table with a line of totals, and what it rests on."""
     if not document["stages"]:
-        return "no model is called"
+        return NOTHING_ASKED
     lines = [_HEADS, *(_cells(stage) for stage in document["stages"])]
     lines.append(_cells({"stage": "total", "model": "", **document["total"]}))
     return "\n".join([aligned_text(lines, left=range(2)), *document["notes"]])
@@ -233,3 +236,43 @@ def span_words(span: Mapping[str, float | None] | None, shape: str) -> str:
     if low == high:
         return str(low)
     return f"[{low}, {high}]" if expected is None else f"{expected} [{low}, {high}]"
+
+
+# ---------------------------------------------------------------- verbs that ask again for what was rejected
+
+
+def bounded_plan(
+    # rows of `step`, `role`, `model`, `cap` (in words), `lowest` and `highest` (calls)
+    steps: Sequence[Mapping[str, Any]],
+    calls: Mapping[str, Sequence[StageCalls]],  # calls that each stage makes, for each of `BOUNDS`
+    *,
+    notes: Sequence[str],  # what the lowest number assumes, what the highest does, then what holds of both
+    calling: Calling,
+    workers: int,  # processes that a stage may use
+) -> dict[str, Any]:
+    """
+    Return the document of a plan with two numbers of calls.
+
+    Returns:
+        `steps`, `lowest` and `highest` (plans as of other verbs), `notes`.
+    """
+    plans = {bound: plan_document(calls[bound], calling=calling, workers=workers, notes=[]) for bound in BOUNDS}
+    return {"steps": list(steps), **plans, "notes": list(notes)}
+
+
+def bounded_plan_words(document: Mapping[str, Any]) -> str:
+    """Return the plan as three tables (steps, lowest, highest) with its notes; if nothing is asked, say so and why."""
+    if not document["steps"]:
+        return ": ".join([NOTHING_ASKED, *document.get("reasons", [])])
+    heads = ("step", "asked", "model", "cap", "at least", "at most")
+    keys = ("step", "role", "model", "cap", *BOUNDS)
+    rows = [
+        tuple(f"{value:,}" if isinstance(value := row[key], int) else str(value) for key in keys)
+        for row in document["steps"]
+    ]
+    parts = [aligned_text([heads, *rows], left=range(4))]
+    for bound, told in zip(BOUNDS, document["notes"], strict=False):
+        parts += ["", told, plan_words({**document[bound], "notes": []})]
+    both = document["notes"][len(BOUNDS) :]
+    notes = dict.fromkeys([*document["lowest"]["notes"], *document["highest"]["notes"], *both])
+    return "\n".join([*parts, "", *notes])

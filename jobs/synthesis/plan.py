@@ -22,9 +22,8 @@ from actors.local_models.tokenizer import TokenCounter
 from actors.synthesis.models import SynthesisModels, embed
 from actors.synthesis.scripted import say
 from jobs.command.calling import Calling
-from jobs.spending.bounded_plan import BOUNDS, NOT_IN_IT, bounded_plan
 from jobs.spending.call_count import CallCount, StageCalls, Unasked
-from jobs.spending.plan import opened_ledger
+from jobs.spending.plan import BOUNDS, NOT_IN_IT, bounded_plan, opened_ledger
 from jobs.synthesis.haystacks import composed_haystack, offline_stating, prose_key
 from jobs.synthesis.model_synthesis import Synthesis
 from longform.chat.call import call_id
