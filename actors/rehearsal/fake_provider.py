@@ -10,7 +10,6 @@ Its first line on standard output is its base URL. `FakeSettings` lists its abil
     /v1/files, /v1/batches      OpenAI's batch API
     GET  /counters              numbers of served requests
     GET  /served                each request let in: its content hash, when (seconds since the start), what became of it
-    GET  /refused               when each request was refused (seconds since the start)
     POST /reset                 forgets all of it, and what counts against the limits
 """
 
@@ -52,8 +51,8 @@ from longform.rehearsal.settings import ALL_FAULTS, BODY_FAULTS, FakeSettings, d
 _LARGEST_BODY = 256 * 2**20
 _SPENT_S = 3600.0  # what a refusal says of the wait when a quota is spent
 _WAITING_CONNECTIONS = 4096  # a client that opens hundreds at once must not wait for a SYN to be sent again
-_COUNTED = ("refused", "unauthorized", "bad_requests", "max_in_flight", "in_flight")
 _TOKENS = ("prompt_tokens", "completion_tokens", "cached_tokens")
+_COUNTED = ("refused", "unauthorized", "bad_requests", "max_in_flight", "in_flight", *_TOKENS)
 
 
 @dataclass
@@ -80,7 +79,6 @@ class FakeProvider:
         self.served: list[Served] = []
         self._counts: Counter[str] = Counter()
         self._seen: Counter[str] = Counter()  # content hash -> requests let in
-        self._refused_at_s: list[float] = []
         self._started = monotonic()
         self._gate = BothLimits(self.settings)
         self._batches = FakeBatches(self.settings, self._reply)
@@ -90,10 +88,10 @@ class FakeProvider:
         outcomes = Counter(one.outcome for one in self.served)
         return {
             "accepted": len(self.served),
-            **{name: self._counts[name] for name in _COUNTED + _TOKENS},
-            **{outcome: outcomes[outcome] for outcome in ("completed", "gone")},
+            **{name: self._counts[name] for name in _COUNTED},
+            "completed": outcomes["completed"],
+            "gone": outcomes["gone"],
             "faults": {kind: outcomes[kind] for kind in ALL_FAULTS},
-            "distinct": len(self._seen),
             "served_again": len(self.served) - len(self._seen),
             "batch": self._batches.counters(),
         }
@@ -118,8 +116,6 @@ class FakeProvider:
                 told = self.counters()
             case "/served":
                 told = [vars(one) for one in self.served]
-            case "/refused":
-                told = self._refused_at_s
             case "/reset":
                 self.reset()
             case _ if not self._may_ask(request):
@@ -149,10 +145,11 @@ class FakeProvider:
             return self._bad_request("expected the JSON of a chat completion request, with messages of text")
         except UsageError as error:  # the name of a scripted model that says what it does not know
             return self._bad_request(str(error), param="model")
-        return self._refusal(body, completed) or await self._answer(request, completed)
+        refused = self._not_taken(body, completed) or self._over_limit(completed)
+        return refused or await self._answer(request, completed)
 
-    def _refusal(self, body: Body, completed: Body) -> web.Response | None:
-        """Return a 400 for what the settings do not take, a 429 for what the limits do not."""
+    def _not_taken(self, body: Body, completed: Body) -> web.Response | None:
+        """Return a 400 for a parameter or a length that the settings do not take."""
         for name in self.settings.refused_parameters:
             if name in body:
                 message = f"Unsupported parameter: '{name}' is not supported with this model."
@@ -162,13 +159,16 @@ class FakeProvider:
         if window is not None and wanted > window:
             message = f"This model's maximum context length is {window} tokens; {wanted} were requested."
             return self._bad_request(message, code="context_length_exceeded", param="messages")
+        return None
+
+    def _over_limit(self, completed: Body) -> web.Response | None:
+        """Return a 429 if the limits do not let the request in now."""
         now, last = self._now(), self.settings.refused_after
         is_spent = last is not None and len(self.served) >= last
         wait_s = _SPENT_S if is_spent else self._gate.wait_s(completed["usage"]["total_tokens"], now)
         if not wait_s:
             return None
         self._counts["refused"] += 1
-        self._refused_at_s.append(now)
         headers = refusal_headers(self.settings, wait_s) | self._gate.headers(now)
         return error_response(429, "Rate limit reached.", code="rate_limit_exceeded", headers=headers)
 

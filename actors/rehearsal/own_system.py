@@ -18,7 +18,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
+from itertools import accumulate
 from typing import Any, Self
 
 Body = dict[str, Any]
@@ -56,7 +56,26 @@ STATUSES: Mapping[str, int] = {"http_400": 400, "http_429": 429, "http_500": 500
 """Faults that are a status; a 429 tells to come again after a second."""
 
 
-class OwnSystem:
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: OwnSystem
+
+    def do_POST(self) -> None:
+        content = self.rfile.read(int(self.headers["Content-Length"]))
+        status, body = self.server.answer(content)
+        self.send_response(status)
+        if status == STATUSES["http_429"]:
+            self.send_header("Retry-After", "1")
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing."""
+
+
+class OwnSystem(ThreadingHTTPServer):
     """
     The server; as a context manager it serves on 127.0.0.1, at `url`. *faults* are the share of each kind in `SPOILED`
     and `STATUSES`, and each answer states *cost_usd*. Port 0 is a free one.
@@ -68,37 +87,17 @@ class OwnSystem:
             raise ValueError(f"expected faults of {sorted([*SPOILED, *STATUSES])}, found {unknown}")
         self.asked: Counter[str] = Counter()  # content hash -> requests of it that came
         self._lock = threading.Lock()
-        system = self
+        super().__init__(("127.0.0.1", port), Handler)
+        self.url = f"http://127.0.0.1:{self.server_address[1]}/ask"
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self) -> None:
-                system.answer(self)
-
-            def log_message(self, *_: Any) -> None:
-                """Say nothing."""
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}/ask"
-
-    def answer(self, handler: BaseHTTPRequestHandler) -> None:
-        """Answer one request."""
-        content = handler.rfile.read(int(handler.headers["Content-Length"]))
+    def answer(self, content: bytes) -> tuple[int, bytes]:
+        """Return the status and the body of the answer to one request."""
         key = hashlib.sha256(content).hexdigest()
         with self._lock:
             nth = self.asked[key]
             self.asked[key] += 1
         fault = self._fault(key, nth)
-        status = STATUSES.get(fault or "", 200)
-        body = SPOILED.get(fault or "", _as_json)(self._answer(json.loads(content)))
-        handler.send_response(status)
-        if status == STATUSES["http_429"]:
-            handler.send_header("Retry-After", "1")
-        handler.send_header("Content-Type", "application/json")
-        handler.send_header("Content-Length", str(len(body)))
-        handler.end_headers()
-        handler.wfile.write(body)
+        return STATUSES.get(fault, 200), SPOILED.get(fault, _as_json)(self._answer(json.loads(content)))
 
     def _answer(self, asked: Body) -> Body:
         query, documents = asked["query"]["text"], asked["documents"]
@@ -107,29 +106,18 @@ class OwnSystem:
         usage = {"input_tokens": words, "output_tokens": 10}
         return {**found, "model": "own-system-1", "cost_usd": self.cost_usd, "usage": usage}
 
-    def _fault(self, key: str, nth: int) -> str | None:
+    def _fault(self, key: str, nth: int) -> str:
         drawn = int(hashlib.sha256(f"{key}:{nth}".encode()).hexdigest()[:12], 16) / 16**12
-        for fault, share in self.faults.items():
-            drawn -= share
-            if drawn < 0:
-                return fault
-        return None
-
-    def serve(self) -> None:
-        """Serve until the process ends."""
-        self._server.serve_forever()
+        passed = accumulate(self.faults.values())
+        return next((fault for fault, share in zip(self.faults, passed, strict=True) if drawn < share), "none")
 
     def __enter__(self) -> Self:
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
-        self._thread.start()
+        threading.Thread(target=self.serve_forever, daemon=True).start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
+    def __exit__(self, *_: object) -> None:
+        self.shutdown()
+        self.server_close()
 
 
 def _as_json(answer: Body) -> bytes:
@@ -145,7 +133,7 @@ def main(argv: list[str] | None = None) -> int:
     faults = {kind: float(share) for kind, _, share in (fault.partition("=") for fault in arguments.fault)}
     system = OwnSystem(faults, port=arguments.port)
     print(system.url, flush=True)
-    system.serve()
+    system.serve_forever()
     return 0
 
 
