@@ -7,14 +7,14 @@ from dataclasses import replace
 
 from pydantic import JsonValue
 
+from actors.chat.matrix_executor import MatrixExecutor
 from actors.chat.opening import REPAIR_PROMPT, asked_again, check_chat, load_prompt, prompt_request, versions_of
 from actors.retrieval.reranker import Means, Ranking, Reranked, Reranker, reranked
-from longform.chat.asking import Asks
+from longform.chat.asking import Asks, carry_out
 from longform.chat.call import ChatRequest, Shared
 from longform.errors import UsageError
 from longform.keys import content_key
 from longform.prompts import Prompt
-from longform.records import Document
 from longform.retrieval.pointwise import PairScore, TextPair, read_score, scores
 from longform.settings.retrievers import ChatRerankerSettings
 
@@ -40,6 +40,7 @@ class ChatReranker(Reranker[ChatRerankerSettings]):
         super().__init__(settings, means)
         asking = means.asking
         assert asking is not None, "a chat model is asked with something"
+        self._executor = MatrixExecutor(asking.chat, settings.chat)
         self._prompt, self._wish = asking.prompt(settings.prompt), asking.prompt(REPAIR_PROMPT).render()
         check_prompt(self._prompt)
         self._count_tokens = asking.counter
@@ -53,18 +54,19 @@ class ChatReranker(Reranker[ChatRerankerSettings]):
         check_chat(settings.chat, with_key=with_keys)
         check_prompt(load_prompt(settings.prompt, prompts))
 
+    async def orders(self, rankings: Sequence[Ranking]) -> list[list[Reranked]]:
+        return await carry_out(self.plan(rankings), self._executor.answer)
+
     def plan(self, rankings: Sequence[Ranking]) -> Asks[list[list[Reranked]]]:
         """Return the plan that asks about the first documents of all *rankings*."""
-        asked = [[TextPair(document.text, query.text) for document in self._first(of)] for query, of in rankings]
+        depth = self._settings.depth
+        asked = [[TextPair(document.text, query.text) for document in of[:depth]] for query, of in rankings]
         requests = {pair: self._request(pair) for pairs in asked for pair in pairs}
         found = yield from scores(requests, self._again, lambda reply: read_score(reply, self._settings.scale))
         return [
             _in_order([found[pair] for pair in pairs], len(documents))
             for pairs, (_, documents) in zip(asked, rankings, strict=True)
         ]
-
-    def _first(self, documents: Sequence[Document]) -> Sequence[Document]:
-        return documents[: self._settings.depth]
 
     def _request(self, pair: TextPair) -> ChatRequest:
         text = self._prompt.render(document=pair.document, query=pair.query, n_points=self._settings.scale)

@@ -76,11 +76,7 @@ class OwnRanker:
         self._name, self._about, self._depth = name, about, depth
 
     def plan(self, query: Query, documents: Sequence[Document]) -> Asks[list[tuple[RankedRow, str | None]]]:
-        """
-        Return the plan that asks about a query, whose text is what is searched with.
-
-        It returns the rows of a ranking, each with the reason if there is none.
-        """
+        """Return the plan that asks about a query; it returns rows, each with the reason if there is no ranking."""
         replies: dict[Name, ChatReply] = {}
         new: Mapping[Name, ChatRequest] = {0: ranking_request(self._about, query, documents)}
         while not replies:

@@ -65,10 +65,11 @@ class Reranker(ABC, Generic[Settings]):
 
     async def order(self, query: Query, documents: Sequence[Document]) -> list[Reranked]:
         """Return all *documents* in their new order; the query's text is what is searched with."""
-        raise NotImplementedError(f"{type(self).__name__} asks a chat model: carry out its plans")
+        (found,) = await self.orders([(query, documents)])
+        return found
 
     async def orders(self, rankings: Sequence[Ranking]) -> list[list[Reranked]]:
-        """Return the new order of each of *rankings*."""
+        """Return the new order of each of *rankings*; a reranker has this method or `order`."""
         return list(await asyncio.gather(*(self.order(*ranking) for ranking in rankings)))
 
     def plan(self, rankings: Sequence[Ranking]) -> Asks[list[list[Reranked]]]:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import pytest
 
-from actors.chat.matrix_executor import MatrixExecutor
-from actors.chat.model import ChatModel
 from actors.chat.opening import Asking, load_prompt
 from actors.rehearsal.scripted_chat import ScriptedChat
 from actors.retrieval.chat_reranker import ChatReranker, check_prompt
-from actors.retrieval.reranker import Means, Ranking, Reranked
+from actors.retrieval.reranker import Means, Reranked
 from longform.chat.call import Capabilities, ChatReply, ChatRequest
 from longform.errors import UsageError
 from longform.records import Document, Query
@@ -48,20 +46,12 @@ def documents(*texts: str) -> list[Document]:
     return [Document(f"d{place}", "h", place, None, text) for place, text in enumerate(texts)]
 
 
-def orders_by(settings: ChatRerankerSettings, chat: ChatModel, rankings: Sequence[Ranking]) -> list[list[Reranked]]:
-    """Return the new order of each of *rankings* by a reranker as its stage drives it."""
-
-    async def orders() -> list[list[Reranked]]:
-        plan = ChatReranker(settings, Means(asking=Asking(chat=chat))).plan(rankings)
-        return await MatrixExecutor(chat, settings.chat).carry_out([plan])
-
-    return asyncio.run(orders())
-
-
 def test_ties_keep_the_order_and_documents_without_a_score_stand_behind_those_with_one() -> None:
     chat = Saying({"a": "5", "b": "what?", "c": "12", "d": "5", "e": "99"})
     settings = ChatRerankerSettings(kind="chat", chat=CHAT, depth=5)
-    (order,) = orders_by(settings, chat, [(Query("q", "h", "why?"), documents(*"abcdefg"))])
+    order = asyncio.run(
+        ChatReranker(settings, Means(asking=Asking(chat=chat))).order(Query("q", "h", "why?"), documents(*"abcdefg"))
+    )
     assert order == [
         Reranked(2, 12.0),
         Reranked(0, 5.0),
@@ -79,7 +69,7 @@ def test_queries_that_meet_one_document_are_asked_behind_it() -> None:
     chat = Saying({"long": "3", "short": "4"})
     settings = ChatRerankerSettings(kind="chat", chat=CHAT)
     rankings = [(Query(name, "h", name), documents(short, long)) for name in ("first", "second", "third")]
-    orders = orders_by(settings, chat, rankings)
+    orders = asyncio.run(ChatReranker(settings, Means(asking=Asking(chat=chat))).orders(rankings))
     assert [[one.place for one in order] for order in orders] == [[0, 1]] * 3
     about = [document_in(prompt) for prompt in chat.prompts]
     assert about.index("long") < 4
@@ -92,7 +82,11 @@ def test_queries_that_meet_one_document_are_asked_behind_it() -> None:
 def test_scripted_model_scores_by_shared_words_in_both_prompts(prompt: str) -> None:
     settings = ChatRerankerSettings(kind="chat", chat=CHAT, prompt=prompt, scale=10)
     texts = ("Nothing to see.", "The harvest of apples was late.", "A harvest was late, they said.")
-    (order,) = orders_by(settings, ScriptedChat(CHAT), [(Query("q", "h", "late harvest apples"), documents(*texts))])
+    order = asyncio.run(
+        ChatReranker(settings, Means(asking=Asking(chat=ScriptedChat(CHAT)))).order(
+            Query("q", "h", "late harvest apples"), documents(*texts)
+        )
+    )
     assert order == [Reranked(1, 10.0), Reranked(2, 7.0), Reranked(0, 1.0)]
 
 
