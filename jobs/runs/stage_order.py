@@ -61,25 +61,29 @@ def check_order(stages: Iterable[Stage[Any]]) -> None:
 
 
 def forget_passing_failures(run: Folder, plan: Plan) -> int:
-    """Forget them, say so, and return how many summaries and judgements of *plan* had failed so."""
-    forgotten: dict[str, set[str]] = {}
-    n_failed = 0
-    for stage in plan.stages:
-        items = plan.items(stage)
-        failed = passing_failures(run, stage.table, [item.work_id for item in items]) if stage.chat else set()
-        n_failed += len(failed)
-        made_from_them = {
-            item.work_id
-            for item in items
-            if any(source.work_id in forgotten.get(source.table, ()) for source in item.sources)
-        }
-        forgotten.setdefault(stage.table, set()).update(failed | made_from_them)
+    """Forget what is made again, say so, and return how many summaries and judgements of *plan* had failed so."""
+    forgotten, n_failed = made_again(run, plan)
     for table, work_ids in forgotten.items():
         if there := work_ids & run.locate(table).keys():
             run.forget(table, sorted(there))
     if n_failed:
         say(f"{n_failed} rows had failed for a reason that may pass; they are made again", file=sys.stderr)
     return n_failed
+
+
+def made_again(run: Folder, plan: Plan) -> tuple[dict[str, set[str]], int]:
+    """Return by table what failed for a reason that may pass and what is made from it, and how much failed."""
+    found: dict[str, set[str]] = {}
+    n_failed = 0
+    for stage in plan.stages:
+        items = plan.items(stage)
+        failed = passing_failures(run, stage.table, [item.work_id for item in items]) if stage.chat else set()
+        n_failed += len(failed)
+        made_from_them = {
+            one.work_id for one in items if any(of.work_id in found.get(of.table, ()) for of in one.sources)
+        }
+        found.setdefault(stage.table, set()).update(failed | made_from_them)
+    return found, n_failed
 
 
 def say_what_is_redone(run: Folder, plan: Plan, record: Mapping[str, Any]) -> None:

@@ -15,7 +15,7 @@ from actors.chat.opening import Asking
 from actors.ledger.ledger import Ledger
 from actors.local_models.tokenizer import TokenCounter
 from actors.storage.folder import Folder
-from jobs.runs.stage_order import passing_failures
+from jobs.runs.stage_order import made_again
 from jobs.spending.assumed_texts import AssumedLine, AssumedTexts, WrittenText, marks
 from jobs.spending.call_count import CallCount, StageCalls, Unasked
 from jobs.stages.items import Item, Key, Source, SourceReader, ready
@@ -46,6 +46,7 @@ class _Walk:
     def __init__(self, run: Folder, plan: Plan, ledger: Ledger | None) -> None:
         self._run, self._plan, self._needed = run, plan, plan.needed_by_calls()
         self._count, self._counter = CallCount(ledger), TokenCounter(threads=1)
+        self._again, _ = made_again(run, plan)
         self._held: dict[Source, list[TableRow]] = {}  # rows that the run does not hold
         self._lines: dict[str, AssumedLine] = {}  # of assumed texts, by their marks
 
@@ -58,10 +59,8 @@ class _Walk:
 
     def _open(self, stage: Stage[Key]) -> list[Item[Key]]:
         """Return the items that the run does not hold, or will make again."""
-        items, there = self._plan.items(stage), self._run.locate(stage.table)
-        again = passing_failures(self._run, stage.table, [item.work_id for item in items]) if stage.chat else set()
-        made = there.keys() - again
-        return [item for item in items if item.work_id not in made or any(one in self._held for one in item.sources)]
+        there = self._run.locate(stage.table).keys() - self._again[stage.table]
+        return [item for item in self._plan.items(stage) if item.work_id not in there]
 
     def _keep(self, stage: Stage[Key], given: Sequence[Item[Key]], rows: Iterable[TableRow]) -> None:
         """Hold the rows that calls are made from."""

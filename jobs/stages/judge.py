@@ -152,11 +152,7 @@ class AskJudge(JudgeStage):
         backend = judge.open(self.context, self.threads)
         if self.kind.of_documents and not self.asynchronous:
             backend = Remembering(self.kind, backend)
-
-        async def work(given: Sequence[Item[Judged]]) -> list[VerdictRow]:
-            return await judged_rows(judge, backend, [texts(one) for one in given])
-
-        return work
+        return lambda given: judged_rows(judge, backend, [texts(one) for one in given])
 
     def _texts(self, reader: SourceReader) -> Texts:
         kind, benchmark = self.kind, Benchmark(self.bench)

@@ -24,7 +24,7 @@ from jobs.stages.stage import Plan, Plans, Site, Stage, Works
 from longform.errors import UsageError
 from longform.formats.longformfact import SENTENCES
 from longform.keys import content_key
-from longform.rows import ContextRow, SummaryRow
+from longform.rows import ContextRow
 from longform.schemas import CONTEXTS, DOCUMENTS, QUERIES, SUMMARIES
 from longform.settings.chat import ChatSettings, SummarizerSettings
 from longform.settings.experiment import Experiment
@@ -159,11 +159,7 @@ class Summarize(Stage[Summarized]):
 
     def worker(self, reader: SourceReader) -> Works[Summarized]:
         summarizer = self._summarizer(None)
-
-        async def summarize(given: Sequence[Item[Summarized]]) -> list[SummaryRow]:
-            return await summarizer.summarize(_asked_rows(reader, given))
-
-        return summarize
+        return lambda given: summarizer.summarize(_asked_rows(reader, given))
 
 
 def _asked_rows(reader: SourceReader, given: Sequence[Item[Summarized]]) -> list[AskedContext]:

@@ -17,6 +17,7 @@ from jobs.spending.plan import PLAN, keep_plan, plan_words, span_words
 from jobs.stages.cluster import Cluster
 from longform.results.cells import table_rows
 from longform.settings.experiment import Experiment
+from tests.made.store import copied
 from tests.results import value_of
 
 CHAT = {"provider": "scripted", "model": "scripted", "script": "obedient", "context_window": 100_000}
@@ -109,6 +110,24 @@ def test_plan_before_any_call_says_what_it_assumes_and_holds_the_truth(story: St
 def test_nothing_is_left_after_the_run(story: Story) -> None:
     assert story.last["total"]["calls"] == 0
     assert story.last["total"]["usd"] == {"low": 0, "expected": 0, "high": 0}
+
+
+def test_what_failed_for_a_reason_that_may_pass_is_planned_again_with_what_is_made_from_it(
+    story: Story, bench: str, tmp_path: Path
+) -> None:
+    run = Folder(copied(story.run.url, tmp_path / "run"))
+    (row, *_) = (row for row in run.read("summaries").to_pylist() if row["summarizer"] == "scripted")
+    failed = {**row, "text": None, "failure": "http_503", "cause": "http_503"}
+    run.commit("summaries", [run.write_part("summaries", [failed], work_ids=[row["work_id"]])])
+
+    calling, cluster = Calling("test", ledger=str(tmp_path / "ledger")), Cluster(address=None, workers=0)
+    experiment = Experiment.model_validate(EXPERIMENT)
+    plan = Evaluation(experiment, bench, run.url, cluster=cluster, calling=calling, planning=True).spending()
+
+    verdicts = run.read("verdicts", columns=["summary_id"]).to_pylist()
+    n_targets = sum(verdict["summary_id"] == row["summary_id"] for verdict in verdicts)
+    assert n_targets
+    assert of_stages(plan, "calls") == {"summarize scripted": 1, "judge scripted": n_targets}
 
 
 def test_another_run_finds_all_calls_paid(story: Story) -> None:
