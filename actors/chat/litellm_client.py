@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from actors.chat.model import attempt, causes, unanswered
 from actors.secret_values import secret
-from longform.chat.call import BAD_BODY, ChatReply, ChatRequest, capabilities, failed, guarded, refusal_reason
-from longform.chat.completions import completion_parameters, read_completed
+from longform.chat.call import ChatReply, ChatRequest, capabilities, failed, guarded, refusal_reason
+from longform.chat.completions import completion_parameters, read_completed, read_completion
 from longform.chat.refusals import HttpAnswer, heard, stated_error
 from longform.errors import UsageError
 from longform.settings.chat import ChatSettings
@@ -73,7 +73,7 @@ class LitellmChat:
         except Exception as error:  # noqa: BLE001 - any provider's code ran; one call must not end the job
             return _failed_by(error, answers)
         reply = read_response(response)
-        return _heard(answers[-1], reply) if answers else reply
+        return heard(answers[-1], lambda answer: _stated_error(answer) or reply, now=time()) if answers else reply
 
 
 def _quiet_litellm() -> ModuleType:
@@ -158,16 +158,12 @@ def read_response(response: ModelResponse) -> ChatReply:
     return read_completed(body)
 
 
-def _heard(answer: HttpAnswer, reply: ChatReply) -> ChatReply:
-    """Return the *reply* that litellm reads in *answer*, or the failure that the answer itself states."""
-
-    def read(_: HttpAnswer) -> ChatReply:
-        try:
-            return stated_error(json.loads(answer.body)) or reply
-        except (ValueError, RecursionError):
-            return reply
-
-    return heard(answer, read, now=time())
+def _stated_error(answer: HttpAnswer) -> ChatReply | None:
+    """Return the failure that an answer of success means in which an error stands; litellm may make a reply of it."""
+    try:
+        return stated_error(json.loads(answer.body))
+    except (ValueError, RecursionError):
+        return None
 
 
 def _failed_by(error: Exception, answers: list[HttpAnswer]) -> ChatReply:
@@ -176,18 +172,18 @@ def _failed_by(error: Exception, answers: list[HttpAnswer]) -> ChatReply:
     import litellm
     import openai
 
-    chain = list(causes(error))
-    if any(isinstance(cause, TimeoutError | openai.APITimeoutError) for cause in chain):
+    if isinstance(error, TimeoutError | openai.APITimeoutError):
         return failed("timeout")
     if answers:
-        reply = _heard(answers[-1], failed(BAD_BODY))
-    elif any(isinstance(cause, openai.APIConnectionError | httpx.TransportError) for cause in chain):
+        answer = answers[-1]
+    elif any(isinstance(cause, openai.APIConnectionError | httpx.TransportError) for cause in causes(error)):
         return unanswered(error)
     elif isinstance(status := getattr(error, "status_code", None), int):
         stated = json.dumps({"code": getattr(error, "code", None), "message": str(error)}, default=str)
-        reply = _heard(HttpAnswer(status, {}, stated.encode()), failed(BAD_BODY))
+        answer = HttpAnswer(status, {}, stated.encode())
     else:
         return failed(f"litellm_{type(error).__name__}")
+    reply = heard(answer, lambda answer: read_completion(answer.body), now=time())
     if reply.failure == "http_400" and isinstance(error, litellm.ContextWindowExceededError):
         return replace(reply, failure="context_exceeds_window")
     if reply.failure == "http_400" and isinstance(error, litellm.ContentPolicyViolationError):

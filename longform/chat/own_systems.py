@@ -40,6 +40,11 @@ class ShownDocuments(NamedTuple):
     ids: tuple[str, ...]
     numbers: tuple[int, ...]
 
+    def place(self, named: int | str) -> int | None:
+        """Return the place of a document, from 0; None if none has this number or id."""
+        known: Sequence[int | str] = self.ids if isinstance(named, str) else self.numbers
+        return known.index(named) if named in known else None
+
 
 def summary_request(
     about: Mapping[str, JsonValue], query: Query, documents: Sequence[Document], n_requested: int, *, repeat: int
@@ -211,11 +216,9 @@ def _line(bullet: _Bullet, place: int, shown: ShownDocuments) -> str:
 
 
 def _number(cited: int | str, place: int, shown: ShownDocuments) -> int:
-    if isinstance(cited, str) and cited in shown.ids:
-        return shown.numbers[shown.ids.index(cited)]
-    if isinstance(cited, int) and cited in shown.numbers:
-        return cited
-    raise _WrongError(f"bullet {place} cites {str(cited)[:40]!r}, which is none of the {len(shown.ids)} documents")
+    if (found := shown.place(cited)) is None:
+        raise _WrongError(f"bullet {place} cites {str(cited)[:40]!r}, which is none of the {len(shown.ids)} documents")
+    return shown.numbers[found]
 
 
 def _scores(found: _Ranking, shown: ShownDocuments) -> str:
@@ -227,18 +230,12 @@ def _scores(found: _Ranking, shown: ShownDocuments) -> str:
     ranked = found.ranking or []
     scores: list[float | None] = [None] * len(shown.ids)
     for rank, named in enumerate(ranked):
-        place = _place(named, shown)
+        if (place := shown.place(named)) is None:
+            raise _WrongError(f"unknown document {str(named)[:40]!r}")
         if scores[place] is not None:
             raise _WrongError(f"document {str(named)[:40]!r} stands in the ranking twice")
         scores[place] = float(len(ranked) - rank)
     return json.dumps(scores)
-
-
-def _place(named: int | str, shown: ShownDocuments) -> int:
-    known: Sequence[int | str] = shown.ids if isinstance(named, str) else shown.numbers
-    if named not in known:
-        raise _WrongError(f"unknown document {str(named)[:40]!r}")
-    return known.index(named)
 
 
 def read_scores(text: str) -> list[float | None]:

@@ -99,8 +99,8 @@ async def server() -> AsyncIterator[Server]:
     await runner.cleanup()
 
 
-async def check(settings: ChatSettings, case: Case) -> None:
-    chat = open_chat(settings)
+async def check(settings: dict[str, Any], case: Case) -> None:
+    chat = open_chat(ChatSettings.model_validate(settings))
     reply = await chat.complete(REQUEST)
     await chat.close()
     wait_s = reply.signals.retry_after_s
@@ -114,8 +114,16 @@ async def check(settings: ChatSettings, case: Case) -> None:
 async def test_over_http(server: Server, monkeypatch: pytest.MonkeyPatch, client: str, case: Case) -> None:
     monkeypatch.setenv("TEST_KEY", "sk-secret-8d1f")
     server.case = case
-    asked = {**CLIENTS[client], "base_url": server.url, "api_key_env": "TEST_KEY"}
-    await check(ChatSettings.model_validate(asked), case)
+    await check({**CLIENTS[client], "base_url": server.url, "api_key_env": "TEST_KEY"}, case)
+
+
+@pytest.mark.parametrize("client", ["openai", *SLOW])
+async def test_a_sentence_about_a_limit_in_the_place_of_a_completion(
+    server: Server, monkeypatch: pytest.MonkeyPatch, client: str
+) -> None:
+    monkeypatch.setenv("TEST_KEY", "sk-secret-8d1f")
+    server.case = Case(200, {}, {"detail": "Too many requests; retry after 2 minutes"}, "http_429", 120.0)
+    await check({**CLIENTS[client], "base_url": server.url, "api_key_env": "TEST_KEY"}, server.case)
 
 
 @pytest.mark.parametrize("case", ANSWERS.values(), ids=ANSWERS.keys())
@@ -133,7 +141,7 @@ async def test_by_the_handle_of_an_application(monkeypatch: pytest.MonkeyPatch, 
             return HandleAnswer(case.status, headers, server.body())
 
     monkeypatch.setattr("actors.chat.posts.Application", Application)
-    await check(ChatSettings.model_validate({**CLIENTS[client], "base_url": "serve://app/v1"}), case)
+    await check({**CLIENTS[client], "base_url": "serve://app/v1"}, case)
 
 
 @pytest.mark.parametrize("case", IN_THE_BODY.values(), ids=IN_THE_BODY.keys())
@@ -145,4 +153,4 @@ async def test_in_this_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, 
     )
     monkeypatch.setitem(sys.modules, "xllamacpp", llama)
     (tmp_path / "model.gguf").write_bytes(b"GGUF")
-    await check(ChatSettings(provider="llama_cpp", model=str(tmp_path / "model.gguf")), case)
+    await check({"provider": "llama_cpp", "model": str(tmp_path / "model.gguf")}, case)
