@@ -19,8 +19,8 @@ from actors.chat.pool import ChatPool
 from actors.ledger.keeper import LedgerKeeper
 from actors.local_models.checkpoints import gguf_content
 from actors.serving.messages import About
+from longform.chat.answers import http_failure
 from longform.chat.prices import FREE
-from longform.chat.refusals import http_failure
 from longform.keys import content_key
 from longform.settings.chat import ChatSettings
 from serve.engine import ChatItem, Work

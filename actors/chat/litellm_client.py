@@ -14,10 +14,10 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from actors.chat.model import attempt, causes, unanswered
-from actors.secret_values import secret
+from actors.chat.openai_client import named_key
+from longform.chat.answers import HttpAnswer, heard, stated_error
 from longform.chat.call import ChatReply, ChatRequest, capabilities, failed, guarded, refusal_reason
 from longform.chat.completions import completion_parameters, read_completed, read_completion
-from longform.chat.refusals import HttpAnswer, heard, stated_error
 from longform.errors import UsageError
 from longform.settings.chat import ChatSettings
 
@@ -44,7 +44,7 @@ class LitellmChat:
         self.settings = settings
         self.accepted = capabilities(settings)
         self._litellm = _quiet_litellm()
-        self._key = _named_key(settings)
+        self._key = named_key(settings) if "api_key_env" in settings.model_fields_set else None
         _check(self._litellm, settings, self._key)
 
     async def complete(self, request: ChatRequest) -> ChatReply:
@@ -121,16 +121,6 @@ def _listen() -> None:
 
     AsyncHTTPHandler.create_client = noting(AsyncHTTPHandler.create_client)
     BaseOpenAILLM._get_async_http_client = staticmethod(noting(BaseOpenAILLM._get_async_http_client))  # noqa: SLF001
-
-
-def _named_key(settings: ChatSettings) -> str | None:
-    if "api_key_env" not in settings.model_fields_set:
-        return None
-    key = secret(settings.api_key_env)
-    if not key:
-        msg = f"model {settings.model!r} needs a key: set the environment variable {settings.api_key_env}"
-        raise UsageError(msg)
-    return key
 
 
 def _check(litellm: ModuleType, settings: ChatSettings, key: str | None) -> None:

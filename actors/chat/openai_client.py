@@ -13,9 +13,9 @@ from actors.chat.model import attempt
 from actors.chat.posts import Posts, open_posts
 from actors.secret_values import secret
 from actors.serving.endpoint import is_of_cluster
+from longform.chat.answers import HttpAnswer, heard
 from longform.chat.call import ChatReply, ChatRequest, capabilities, failed, refusal_reason
 from longform.chat.completions import completion_parameters, read_completion
-from longform.chat.refusals import HttpAnswer, heard
 from longform.errors import UsageError
 from longform.settings.chat import ChatSettings
 
@@ -80,21 +80,24 @@ def servers(settings: ChatSettings) -> tuple[str, ...]:
 
 
 def api_key(settings: ChatSettings) -> str:
+    """Return `named_key`; a server on this machine or in this cluster, and a system that wants no key, do without."""
+    if not settings.api_key_env:
+        return ""
+    if all(is_of_cluster(url) or _is_loopback(url) for url in servers(settings)):
+        return secret(settings.api_key_env) or "none"
+    return named_key(settings)
+
+
+def named_key(settings: ChatSettings) -> str:
     """
-    Return the key from the environment; a server on this machine or in this cluster may do without.
+    Return the key from the environment.
 
     Raises:
-        UsageError: The variable is not set or empty, and a server is neither on a loopback address nor of the cluster.
+        UsageError: The variable that the settings name is not set, or empty.
     """
-    if not settings.api_key_env:  # a system of one's own that wants none
-        return ""
-    key = secret(settings.api_key_env)
-    if key:
+    if key := secret(settings.api_key_env):
         return key
-    if all(is_of_cluster(url) or _is_loopback(url) for url in servers(settings)):
-        return "none"
-    msg = f"model {settings.model!r} needs a key: set the environment variable {settings.api_key_env}"
-    raise UsageError(msg)
+    raise UsageError(f"model {settings.model!r} needs a key: set the environment variable {settings.api_key_env}")
 
 
 def _is_loopback(base_url: str) -> bool:

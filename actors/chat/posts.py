@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from actors.serving.endpoint import Application, is_of_cluster
+from longform.chat.answers import HttpAnswer
 from longform.chat.completions import LARGEST_BODY
-from longform.chat.refusals import HttpAnswer
 from longform.errors import UsageError
 
 if TYPE_CHECKING:

@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from actors.chat.openai_client import PROVIDER_URL, api_key
 from actors.secret_values import redacted, redaction
 from actors.storage.folder import Folder, open_location
+from longform.chat.answers import http_failure, redirect_words
 from longform.chat.batch_files import ENDPOINT, read_replies
 from longform.chat.call import ChatReply
-from longform.chat.refusals import backoff_s, http_failure, may_pass, redirect_words
+from longform.chat.refusals import backoff_s, may_pass
 from longform.errors import LongformError
 from longform.keys import content_key
 from longform.settings.chat import ChatSettings

@@ -28,8 +28,7 @@ from actors.serving.messages import (
     shared_text,
     stated,
 )
-from longform.chat.rate_headers import read_signals
-from longform.chat.refusals import redirect_words
+from longform.chat.answers import read_signals, redirect_words
 from longform.errors import LongformError
 from longform.given import Count, Json, Number
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, Field, JsonValue, ValidationError
 
+from longform.chat.answers import error_reply
 from longform.chat.call import (
     BAD_BODY,
     LARGEST_LOGPROB,
@@ -28,7 +29,6 @@ from longform.chat.call import (
     guarded,
 )
 from longform.chat.endings import ending_failure, shown_word
-from longform.chat.refusals import error_reply
 from longform.settings.chat import ChatSettings
 from longform.text.reasoning import set_aside
 from longform.text.visible import is_blank

@@ -24,8 +24,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal, NamedTuple
 
+from longform.chat.answers import read_signals
 from longform.chat.call import Signals
-from longform.chat.rate_headers import read_signals
 from longform.quota.leases import QuotaLimits
 from longform.quota.quota import Quota
 from longform.rehearsal.limits import BothLimits

@@ -17,8 +17,8 @@ from actors.chat.openai_client import OpenAIChat
 from actors.chat.opening import check_chat
 from actors.chat.posts import proxy_of
 from actors.serving.endpoint import HandleAnswer
+from longform.chat.answers import http_failure
 from longform.chat.call import NOTHING_HEARD, ChatRequest, Message, Signals, TokenLogprobs, Usage
-from longform.chat.refusals import http_failure
 from longform.errors import UsageError
 from longform.judges.kinds.coverage import COVERAGE
 from longform.settings.chat import ChatSettings

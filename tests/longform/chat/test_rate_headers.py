@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from longform.chat.answers import read_signals
 from longform.chat.call import NOTHING_HEARD, Signals
-from longform.chat.rate_headers import read_signals
 
 NOW = 1_800_000_000.0
 WAITS = st.floats(0, 1e6)

@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 from itertools import count, product
 from typing import Literal
 
+from longform.chat.answers import read_signals
 from longform.chat.call import Signals
-from longform.chat.rate_headers import read_signals
 from longform.quota.leases import Accepted, Lease, LeaseAsk, Left, QuotaLimits, Refused
 from longform.quota.quota import Quota
 from longform.rehearsal.limits import BothLimits

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from longform.chat.refusals import error_reply, http_failure, redirect_words, refused_reply
+from longform.chat.answers import error_reply, http_failure, redirect_words, refused_reply
 
 FILTERED = {"error": {"code": "content_filter", "innererror": {"code": "ResponsibleAIPolicyViolation"}}}
 
@@ -48,6 +48,7 @@ def test_an_error_that_nobody_can_read_is_its_status(body: bytes) -> None:
         ({"code": 429, "metadata": {"headers": {"retry_after_ms": 1500}}}, 1.5),
         ({"code": 429, "retry_after": "soon"}, None),
         ({"code": 429, "retry_after": 1_800_000_000}, None),
+        ({"code": 429.0, "retry_after": 0.4}, 0.4),
         ({"message": "throttled"}, None),
     ],
 )
