@@ -41,7 +41,7 @@ ROOMS = {
     "laboratory": Room(14, 2_496, "lab/*"),
     "synthesis": Room(50, 9_394, "longform/synthesis/* jobs/synthesis/* jobs/synthesize*.py actors/synthesis/*"),
     "serve": Room(23, 3_483, "serve/*"),
-    "rehearsal": Room(11, 1_618, "longform/rehearsal/* actors/rehearsal/*"),
+    "rehearsal": Room(11, 1_573, "longform/rehearsal/* actors/rehearsal/*"),
     "evidence as frames": Room(6, 644, "longform/evidence/* actors/surface/folders.py"),
     "tables": Room(6, 747, "longform/tables/*"),
     "results of older versions": Room(3, 429, "longform/studies/schema_1/*"),

@@ -3,13 +3,14 @@ An OpenAI-compatible server on loopback without a model: for rehearsals, tests a
 
     python -m actors.rehearsal.fake_provider --port 0 --requests-per-minute 3000 --fault http_500=0.05
 
-Its first line on standard output is its base URL. `FakeSettings` lists its abilities; each field is an option.
+Its first line on standard output is its base URL. `FakeSettings` lists its abilities; its fields are options.
 
     POST /v1/chat/completions   the tasks of our prompts, as the scripted models do them; else a fixed text
     GET  /v1/models             one model
     /v1/files, /v1/batches      OpenAI's batch API
     GET  /counters              numbers of served requests
     GET  /served                each request let in: its content hash, when (seconds since the start), what became of it
+    GET  /refused               when each request was refused (seconds since the start)
     POST /reset                 forgets all of it, and what counts against the limits
 """
 
@@ -79,6 +80,7 @@ class FakeProvider:
         self.served: list[Served] = []
         self._counts: Counter[str] = Counter()
         self._seen: Counter[str] = Counter()  # content hash -> requests let in
+        self._refused_at_s: list[float] = []
         self._started = monotonic()
         self._gate = BothLimits(self.settings)
         self._batches = FakeBatches(self.settings, self._reply)
@@ -116,6 +118,8 @@ class FakeProvider:
                 told = self.counters()
             case "/served":
                 told = [vars(one) for one in self.served]
+            case "/refused":
+                told = self._refused_at_s
             case "/reset":
                 self.reset()
             case _ if not self._may_ask(request):
@@ -169,6 +173,7 @@ class FakeProvider:
         if not wait_s:
             return None
         self._counts["refused"] += 1
+        self._refused_at_s.append(now)
         headers = refusal_headers(self.settings, wait_s) | self._gate.headers(now)
         return error_response(429, "Rate limit reached.", code="rate_limit_exceeded", headers=headers)
 
@@ -253,7 +258,7 @@ def parse_options(argv: Sequence[str] | None, environment: Mapping[str, str]) ->
     parser.add_argument("--key-env", help="the variable that holds the key to ask for")
     parser.add_argument("--fault", dest="faults", action="append", metavar="KIND=SHARE", help=f"one of {[*ALL_FAULTS]}")
     for one in fields(FakeSettings):
-        if one.name not in ("faults", "key"):
+        if one.name not in ("faults", "key", "limiter"):
             form: Body = {"bool": {"action": "store_true"}, "tuple[str, ...]": {"nargs": "*"}}.get(str(one.type), {})
             parser.add_argument(f"--{one.name.replace('_', '-')}", help=str(one.type), **form)
     options = {name: value for name, value in vars(parser.parse_args(argv)).items() if value is not None}

@@ -1,11 +1,12 @@
-"""Limits of a fake provider on requests and on tokens: a token bucket, a sliding window or a fixed one."""
+"""Limits of a fake provider on requests and on tokens, and what its replies tell of them."""
 
 from __future__ import annotations
 
 import math
-from collections import deque
+from typing import TYPE_CHECKING
 
-from longform.rehearsal.settings import FakeSettings
+if TYPE_CHECKING:
+    from longform.rehearsal.settings import FakeSettings
 
 _ROUNDING = 1e-6  # seconds of wait that are none, so that arithmetic refuses nobody
 
@@ -43,64 +44,17 @@ class Bucket:
         return min(self._size, self._level + (now - self._at) * self._rate)
 
 
-class Window:
-    """
-    A window with a bucket's methods: its share of the minute's limit in *window_s* seconds (longer if that is below 1).
-
-    A sliding window holds what was let in within any so many seconds; a fixed one begins anew every so many. An amount
-    above its share is let in when the window is empty, and counts for as much longer in a sliding one.
-    """
-
-    def __init__(self, per_minute: float, window_s: float, *, is_fixed: bool = False) -> None:
-        self._window_s, self._is_fixed = max(window_s, 60 / per_minute), is_fixed
-        self._size = per_minute * self._window_s / 60
-        self._counted: deque[tuple[float, float]] = deque()  # (end, amount), the first to end first
-        self._sum = 0.0
-
-    def wait_s(self, amount: float, now: float) -> float:
-        self._forget(now)
-        excess = self._sum + min(amount, self._size) - self._size
-        wait = 0.0
-        for end, counted in self._counted:
-            if excess <= self._size * _ROUNDING:
-                break
-            excess -= counted
-            wait = end - now
-        return wait
-
-    def take(self, amount: float, now: float) -> None:
-        if self._is_fixed:
-            end = ((now + _ROUNDING) // self._window_s + 1) * self._window_s
-        else:
-            end = now + self._window_s * max(1.0, amount / self._size)
-        self._counted.append((end, amount))
-        self._sum += amount
-
-    def left(self, now: float) -> float:
-        self._forget(now)
-        return max(0.0, self._size - self._sum)
-
-    def full_in_s(self, now: float) -> float:
-        self._forget(now)
-        return self._counted[-1][0] - now if self._counted else 0.0
-
-    def _forget(self, now: float) -> None:
-        while self._counted and self._counted[0][0] <= now + _ROUNDING:
-            self._sum -= self._counted.popleft()[1]
-        if not self._counted:
-            self._sum = 0.0  # without what rounding left
-
-
-Limit = Bucket | Window
-
-
 class BothLimits:
     """Both limits together: a request is let in when both let it, and counts against both or neither."""
 
     def __init__(self, settings: FakeSettings) -> None:
         self._shows = settings.limit_headers
         stated = {"requests": settings.requests_per_minute, "tokens": settings.tokens_per_minute}
-        self._limits = {kind: (limit, _limit(settings, limit)) for kind, limit in stated.items() if limit is not None}
+        self._limits = {
+            kind: (per_minute, settings.limiter(per_minute, settings.window_s))
+            for kind, per_minute in stated.items()
+            if per_minute is not None
+        }
 
     def wait_s(self, tokens: float, now: float) -> float:
         """Return seconds until a request of so many tokens would be let in; 0: now."""
@@ -124,12 +78,6 @@ class BothLimits:
 
 def _amount(kind: str, tokens: float) -> float:
     return 1 if kind == "requests" else tokens
-
-
-def _limit(settings: FakeSettings, per_minute: float) -> Limit:
-    if settings.limiter == "bucket":
-        return Bucket(per_minute, settings.window_s)
-    return Window(per_minute, settings.window_s, is_fixed=settings.limiter == "fixed")
 
 
 def refusal_headers(settings: FakeSettings, wait_s: float) -> dict[str, str]:

@@ -8,9 +8,11 @@ order of arrival: another worker count meets the same ones.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
+
+from longform.rehearsal.limits import Bucket
 
 FAULTS = {
     "http_500": "http_500",
@@ -40,7 +42,7 @@ class FakeSettings:
 
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None  # of prompt and reply together, charged when a request is let in
-    limiter: Literal["bucket", "window", "fixed"] = "bucket"  # see `Bucket` and `Window`
+    limiter: Callable[[float, float], Bucket] = Bucket  # of a limit a minute and `window_s`
     window_s: float = 1.0
     retry_after: Literal["right", "missing", "wrong"] = "right"  # of a refusal; wrong: `wrong_retry_after_s`
     wrong_retry_after_s: int = 20

@@ -32,6 +32,7 @@ from longform.rehearsal.limits import BothLimits
 from longform.rehearsal.settings import FakeSettings
 from tests.bench.measure import Figure, Spread
 from tests.longform.quota.quota_simulation import MEAN_TOKENS, Call, Provider, Server, Simulation
+from tests.longform.rehearsal.windows import LIMITERS
 
 _DRAWS = round(200 * float(os.environ.get("LONGFORM_BENCH_SHARE", "1")))
 _SEED = int(os.environ.get("LONGFORM_BENCH_SEED", datetime.now(UTC).strftime("%Y%m%d")))
@@ -134,7 +135,7 @@ class ChangingServer(Server):
             share = min(share, 1.0)  # what is told is never exceeded, so that more of it is no one's to use
         return BothLimits(
             FakeSettings(
-                limiter=self.drawn.kind,
+                limiter=LIMITERS[self.drawn.kind],
                 window_s=self.drawn.window_s,
                 limit_headers=self.drawn.headers,
                 requests_per_minute=None if calls is None else 60 * calls * share,

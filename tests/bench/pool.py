@@ -17,6 +17,7 @@ from longform.rehearsal.settings import FAULTS, FakeSettings
 from tests.bench import pool_peers, pool_resume
 from tests.bench.measure import Figure
 from tests.bench.pool_load import MEAN_TOKENS, WORKERS, Load, Outcome, in_process, on_cluster, two_nodes
+from tests.longform.rehearsal.windows import Window
 
 PER_S = 75
 """Calls a second that the limits of a second let in."""
@@ -63,18 +64,18 @@ def ten_times(fake: FakeSettings) -> QuotaLimits:
 
 REQUESTS: Mapping[str, float] = {"requests_per_minute": 60.0 * PER_S}
 TOKENS: Mapping[str, float] = {"tokens_per_minute": 60.0 * PER_S * MEAN_TOKENS}
-MINUTE: Mapping[str, Any] = {"limiter": "window", "window_s": 60.0}
+MINUTE: Mapping[str, Any] = {"limiter": Window, "window_s": 60.0}
 """Lets a whole minute's worth in at once, and nothing more within any minute."""
 
 
 def cells() -> list[Cell]:
     """One cell for each kind of limit and fault."""
-    requests, tokens = FakeSettings(**REQUESTS), FakeSettings(limiter="window", **TOKENS)
+    requests, tokens = FakeSettings(**REQUESTS), FakeSettings(limiter=Window, **TOKENS)
     minute = FakeSettings(requests_per_minute=PER_MINUTE, **MINUTE)
     minute_tokens = FakeSettings(tokens_per_minute=PER_MINUTE * MEAN_TOKENS, **MINUTE)
     told_minute = FakeSettings(requests_per_minute=PER_MINUTE, limit_headers=True, **MINUTE)
     unsaid = FakeSettings(retry_after="missing", **REQUESTS)
-    wrong = FakeSettings(limiter="window", retry_after="wrong", **TOKENS)
+    wrong = FakeSettings(limiter=Window, retry_after="wrong", **TOKENS)
     faulty = FakeSettings(faults={kind: _FAULTY / len(FAULTS) for kind in FAULTS}, **REQUESTS)
     very_faulty = FakeSettings(faults=dict.fromkeys(FAULTS, _FAULTY), **REQUESTS)
     return [

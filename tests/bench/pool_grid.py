@@ -11,6 +11,7 @@ from longform.rehearsal.settings import FakeSettings
 from tests.bench.measure import Figure
 from tests.bench.pool import FOUND, KNOWN, REQUESTS, TOKENS, Cell, cell_figures, known, ten_times
 from tests.bench.pool_load import Load, two_nodes
+from tests.longform.rehearsal.windows import LIMITERS
 
 _LIMITED: Mapping[str, Mapping[str, Any]] = {"requests": REQUESTS, "tokens": TOKENS}
 _RETRY_AFTER: Mapping[str, Mapping[str, Any]] = {
@@ -29,10 +30,10 @@ def figures() -> list[Figure]:
 
 def _cells() -> Iterator[Cell]:
     for (limited, limits), limiter in product(_LIMITED.items(), ("bucket", "window")):
-        fake = FakeSettings(limiter=limiter, **limits)
+        fake = FakeSettings(limiter=LIMITERS[limiter], **limits)
         yield Cell(f"{limiter} of {limited}, known", Load(fake=fake, told=known(fake)), KNOWN)
         for said, stated in _RETRY_AFTER.items():
-            fake = FakeSettings(limiter=limiter, **limits, **stated)
+            fake = FakeSettings(limiter=LIMITERS[limiter], **limits, **stated)
             for knowledge, told in (("unknown", QuotaLimits()), ("told 10x", ten_times(fake))):
                 name = f"{limiter} of {limited}, {knowledge}, Retry-After {said}"
                 yield Cell(name, Load(fake=fake, told=told), FOUND)

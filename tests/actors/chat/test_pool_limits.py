@@ -15,6 +15,7 @@ from longform.quota.leases import QuotaLimits
 from longform.rehearsal.settings import FAULTS, FakeSettings
 from tests.bench.pool import REQUESTS, TOKENS, known, share_of_first, ten_times
 from tests.bench.pool_load import Load, Outcome, on_cluster, two_nodes
+from tests.longform.rehearsal.windows import Window
 
 pytestmark = pytest.mark.slow
 
@@ -46,7 +47,7 @@ def check_all_answered(outcome: Outcome) -> None:
     ("fake", "limited"),
     [
         pytest.param(FakeSettings(**REQUESTS), "requests", id="bucket of requests"),
-        pytest.param(FakeSettings(limiter="window", **TOKENS), "tokens", id="window of tokens"),
+        pytest.param(FakeSettings(limiter=Window, **TOKENS), "tokens", id="window of tokens"),
     ],
 )
 def test_a_known_limit_is_hardly_ever_met(nodes: None, fake: FakeSettings, limited: str) -> None:

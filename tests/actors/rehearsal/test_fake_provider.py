@@ -19,6 +19,7 @@ from longform.judges.kinds.coverage import COVERAGE, numbered_bullets, parse_cov
 from longform.rehearsal.settings import ALL_FAULTS, FAULTS, FakeSettings, draw_fate
 from longform.settings.chat import ChatSettings
 from tests.actors.rehearsal.replies import PrefixCache, fake_call
+from tests.longform.rehearsal.windows import Window
 
 if TYPE_CHECKING:
     import openai
@@ -131,7 +132,7 @@ async def test_what_exceeds_the_limit_is_refused_at_once_and_does_not_count() ->
 
 async def test_tokens_of_prompt_and_reply_are_charged() -> None:
     """A call is 60,000 of prompt and 8 of reply: of 360,000 a minute, the sixth does not fit."""
-    async with asking(tokens_per_minute=360_000, limiter="window", window_s=60) as (fake, chat):
+    async with asking(tokens_per_minute=360_000, limiter=Window, window_s=60) as (fake, chat):
         replies = [(await ask(chat, "x" * 240_000))[0].failure for _ in range(7)]
     assert replies == [None] * 5 + ["http_429"] * 2
     assert fake.counters()["accepted"] == 5
@@ -298,7 +299,7 @@ async def test_batches_and_files_can_be_found_again() -> None:
 
 
 async def test_in_a_process_of_its_own_it_tells_what_it_served() -> None:
-    with fake_process(FakeSettings(requests_per_minute=120, **QUICK)) as url:
+    with fake_process(FakeSettings(requests_per_minute=1, **QUICK)) as url:
         chat = OpenAIChat(ChatSettings(model="m", base_url=url))
         await ask(chat, *"abcde")
         await chat.close()
@@ -306,17 +307,19 @@ async def test_in_a_process_of_its_own_it_tells_what_it_served() -> None:
         async with aiohttp.ClientSession() as session:
             counters = await (await session.get(f"{place}/counters")).json()
             served = await (await session.get(f"{place}/served")).json()
+            refused = await (await session.get(f"{place}/refused")).json()
             await session.post(f"{place}/reset")
             after = await (await session.get(f"{place}/counters")).json()
     assert counters["accepted"] == counters["completed"] == len(served)
     assert counters["accepted"] + counters["refused"] == 5
+    assert len(refused) == counters["refused"] > 0
     assert {one["content"] for one in served} < {fake_call(request(text))[0] for text in "abcde"}
     assert (after["accepted"], after["refused"]) == (0, 0)
 
 
 def test_every_setting_has_its_option() -> None:
     options = (
-        "--port 80 --requests-per-minute 3000 --limiter window --retry-after wrong --retry-after-ms --slow-factor 5 "
+        "--port 80 --requests-per-minute 3000 --window-s 60 --retry-after wrong --retry-after-ms --slow-factor 5 "
         "--fault http_500=0.05 --fault hang=0.01 --seed 3 --refused-parameters temperature seed --key-env K "
         "--context-window 100 --batch-done-share 0.5"
     )
@@ -324,7 +327,7 @@ def test_every_setting_has_its_option() -> None:
     assert port == 80
     assert settings == FakeSettings(
         requests_per_minute=3000.0,
-        limiter="window",
+        window_s=60.0,
         retry_after="wrong",
         retry_after_ms=True,
         slow_factor=5.0,

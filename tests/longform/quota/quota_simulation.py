@@ -26,6 +26,7 @@ from longform.quota.leases import Accepted, Lease, LeaseAsk, Left, QuotaLimits, 
 from longform.quota.quota import Quota
 from longform.rehearsal.limits import BothLimits
 from longform.rehearsal.settings import FakeSettings
+from tests.longform.rehearsal.windows import LIMITERS
 
 SLOW_FACTOR, SLOW_SHARE = 20.0, 0.01
 MEAN_TOKENS = 650
@@ -50,7 +51,7 @@ class Provider:
     def gate(self) -> BothLimits:
         return BothLimits(
             FakeSettings(
-                limiter=self.kind,
+                limiter=LIMITERS[self.kind],
                 window_s=self.window_s,
                 limit_headers=self.headers,
                 requests_per_minute=None if self.requests is None else 60 * self.requests,

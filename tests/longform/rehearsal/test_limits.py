@@ -4,14 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longform.rehearsal.limits import BothLimits, Bucket, Limit, Window, refusal_headers
+from longform.rehearsal.limits import BothLimits, Bucket, refusal_headers
 from longform.rehearsal.settings import FAULTS, FakeSettings, batch_item_fails, draw_fate
 from tests.longform.rehearsal.perfect_client import perfect_makespan
+from tests.longform.rehearsal.windows import Window
 
 AMOUNTS = st.lists(st.tuples(st.integers(1, 12), st.floats(0, 3)), max_size=60)
 
 
-def let_in(quota: Limit, asked: list[tuple[int, float]]) -> list[tuple[float, int]]:
+def let_in(quota: Bucket, asked: list[tuple[int, float]]) -> list[tuple[float, int]]:
     """(time, amount) of what gets in when each is asked for so long after the one before, and never again."""
     now, taken = 0.0, []
     for amount, pause in asked:
@@ -60,7 +61,7 @@ def test_a_bucket_may_hold_a_minute_s_worth() -> None:
 
 
 @pytest.mark.parametrize("quota", [Bucket(600), Window(600, 1.0), Bucket(30), Window(30, 1.0)])
-def test_what_waits_as_long_as_it_is_told_gets_in(quota: Limit) -> None:
+def test_what_waits_as_long_as_it_is_told_gets_in(quota: Bucket) -> None:
     now = 0.0
     for amount in (1, 1, 10, 3, 25, 7, 1, 1):
         now += quota.wait_s(amount, now)
@@ -70,7 +71,7 @@ def test_what_waits_as_long_as_it_is_told_gets_in(quota: Limit) -> None:
 
 @pytest.mark.parametrize("amount", [1, 5, 90])
 @pytest.mark.parametrize("make", [Bucket, lambda per_minute: Window(per_minute, 1.0)], ids=["bucket", "window"])
-def test_in_the_long_run_the_limit_is_the_rate(make: Callable[[float], Limit], amount: int) -> None:
+def test_in_the_long_run_the_limit_is_the_rate(make: Callable[[float], Bucket], amount: int) -> None:
     """Also for requests larger than the burst, whose debt must be paid: 10 a second, whatever the sizes."""
     quota, now = make(600), 0.0
     for _ in range(500):
@@ -163,7 +164,7 @@ STEADY = {"delay_s": 0.5, "slow_share": 0.0}
         pytest.param({}, 100, 1, 10, 5.0, id="places"),
         pytest.param({}, 0, 1, 10, 0.0, id="nothing"),
         pytest.param({"requests_per_minute": 600}, 100, 1, 99, 9.5, id="bucket"),  # 10 at once, 90 at 10/s
-        pytest.param({"requests_per_minute": 600, "limiter": "window"}, 100, 1, 99, 9.5, id="window"),  # 10 at 0..9 s
+        pytest.param({"requests_per_minute": 600, "limiter": Window}, 100, 1, 99, 9.5, id="window"),  # 10 at 0..9 s
         pytest.param({"tokens_per_minute": 6000}, 40, 50, 99, 19.5, id="tokens"),  # 2 at once, 38 at 2/s
         pytest.param({"tokens_per_minute": 6000}, 3, 500, 99, 10.5, id="larger-than-the-burst"),
         pytest.param({"requests_per_minute": 60_000}, 8, 1, 2, 2.0, id="places-before-limits"),
