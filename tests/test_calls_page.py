@@ -7,7 +7,7 @@ import re
 import pytest
 
 from jobs.stages import accounts
-from longform.chat.refusals import REFUSED, backoff_s, may_pass, may_pass_later
+from longform.chat.failures import REFUSED, backoff_s, may_pass, may_pass_later
 from longform.settings.chat import ChatSettings
 from tests.places import ROOT
 

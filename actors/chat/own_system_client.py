@@ -14,8 +14,8 @@ from actors.chat.openai_client import OpenAIChat
 from actors.python_class import UserCodeError, user_code
 from longform.chat.answers import HttpAnswer
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, failed
+from longform.chat.failures import RAISED
 from longform.chat.own_systems import read_answer
-from longform.chat.refusals import RAISED
 from longform.errors import LongformError
 from longform.settings.chat import ChatSettings
 from longform.settings.python_class import PythonClassSettings

@@ -22,10 +22,9 @@ from actors.chat.model import CallContext, ChatModel
 from actors.ledger.keeper import Keeper, LedgerKeeper
 from actors.secret_values import redaction
 from longform.chat.call import Capabilities, ChatReply, ChatRequest, call_id, failed, refusal_reason
-from longform.chat.endings import Endings
+from longform.chat.failures import CANCELLED, REFUSED, UNANSWERED, Endings, asks_to_wait, backoff_s, is_final
 from longform.chat.ledger_rows import Admission, Intent, intent_of
 from longform.chat.prices import Price, TokenEstimates, cost_usd
-from longform.chat.refusals import CANCELLED, REFUSED, UNANSWERED, asks_to_wait, backoff_s, is_final
 from longform.chat.server_standing import Server
 from longform.errors import BudgetReachedError, ServerGoneError, StoppedError
 from longform.settings.chat import ChatSettings

@@ -21,7 +21,7 @@ from actors.storage.folder import Folder, open_location
 from longform.chat.answers import http_failure, redirect_words
 from longform.chat.batch_files import ENDPOINT, read_replies
 from longform.chat.call import ChatReply
-from longform.chat.refusals import backoff_s, may_pass
+from longform.chat.failures import backoff_s, may_pass
 from longform.errors import LongformError
 from longform.keys import content_key
 from longform.settings.chat import ChatSettings

@@ -21,8 +21,8 @@ from actors.authority import Actor, Local, Remote, actor_of, ray_runs
 from actors.ledger.entry import Session, process_lives, this_host
 from actors.ledger.ledger import Ledger
 from longform.chat.call import ChatReply
+from longform.chat.failures import CANCELLED, REFUSED, may_pass
 from longform.chat.ledger_rows import Admission, Intent, Receipt
-from longform.chat.refusals import CANCELLED, REFUSED, may_pass
 from longform.chat.server_standing import Server, Standing, Watch
 
 NAMESPACE = "longform"

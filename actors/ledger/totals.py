@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from actors.ledger.sqlite import CallRecords
-from longform.chat.refusals import REFUSED
+from longform.chat.failures import REFUSED
 from longform.settings.chat import ChatSettings
 from longform.spending import History, sample_of
 

@@ -23,7 +23,7 @@ from actors.chat.opening import load_prompt, open_pool, prompt_request, token_co
 from actors.local_models.encoder import Encoder
 from actors.serving.endpoint import SearchEndpoints
 from longform.chat.call import ChatRequest, call_id
-from longform.chat.refusals import may_pass
+from longform.chat.failures import may_pass
 from longform.errors import LongformError
 from longform.settings.chat import ChatSettings
 from longform.synthesis.asking import Ask, Form, Plan, Reply, Role, schema_of

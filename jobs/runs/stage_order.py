@@ -19,7 +19,7 @@ from jobs.files.write_benchmark import TABLES
 from jobs.stages import judge, pack, repair, rerank, retrieve, score, shipped, split, summarize, verdicts
 from jobs.stages.items import WHOLE
 from jobs.stages.stage import Plan, Site, Stage
-from longform.chat.refusals import may_pass_later
+from longform.chat.failures import may_pass_later
 from longform.schemas import SCHEMAS
 from longform.settings.experiment import Experiment
 

@@ -26,7 +26,7 @@ from urllib.parse import urljoin, urlsplit
 from pydantic import JsonValue
 
 from longform.chat.call import NOTHING_HEARD, ChatReply, Signals, failed, guarded
-from longform.chat.refusals import PROVIDER_ERROR
+from longform.chat.failures import PROVIDER_ERROR
 
 _DEEPEST, _MOST_FIELDS, _MOST_CHARS = 6, 100, 2000  # of an error that is looked through
 

@@ -17,10 +17,9 @@ from pydantic import BaseModel, JsonValue
 from longform.chat.answers import http_failure
 from longform.chat.call import ChatReply, failed, guarded
 from longform.chat.completions import read_completed
-from longform.chat.endings import Endings
+from longform.chat.failures import Endings, may_pass
 from longform.chat.ledger_rows import Intent
 from longform.chat.prices import Price, cost_usd
-from longform.chat.refusals import may_pass
 
 ENDPOINT: Final = "/v1/chat/completions"
 MAX_LINES, MAX_BYTES = 50_000, 200_000_000

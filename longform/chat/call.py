@@ -21,12 +21,6 @@ from longform.given import storable
 from longform.keys import content_key
 from longform.settings.chat import ChatSettings
 
-BAD_BODY = "bad_body"
-"""The failure of a body that is no completion."""
-
-TOO_LARGE = "reply_too_large"
-"""The failure of a body that no completion needs; what came of it is dropped."""
-
 
 class Message(NamedTuple):
     role: Literal["system", "user", "assistant"]

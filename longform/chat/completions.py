@@ -17,9 +17,7 @@ from pydantic import BaseModel, Field, JsonValue, ValidationError
 
 from longform.chat.answers import error_reply
 from longform.chat.call import (
-    BAD_BODY,
     LARGEST_LOGPROB,
-    TOO_LARGE,
     Capabilities,
     ChatReply,
     ChatRequest,
@@ -28,7 +26,7 @@ from longform.chat.call import (
     failed,
     guarded,
 )
-from longform.chat.endings import ending_failure, shown_word
+from longform.chat.failures import BAD_BODY, TOO_LARGE, ending_failure, shown_word
 from longform.settings.chat import ChatSettings
 from longform.text.reasoning import set_aside
 from longform.text.visible import is_blank

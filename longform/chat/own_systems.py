@@ -15,9 +15,9 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, cast
 from pydantic import BaseModel, JsonValue, ValidationError, model_validator
 
 from longform.chat.answers import stated_error
-from longform.chat.call import BAD_BODY, TOO_LARGE, ChatReply, ChatRequest, Message, Usage, failed, guarded
+from longform.chat.call import ChatReply, ChatRequest, Message, Usage, failed, guarded
 from longform.chat.completions import LARGEST_BODY
-from longform.chat.endings import ending_failure
+from longform.chat.failures import BAD_BODY, TOO_LARGE, ending_failure
 from longform.given import Count, Dollars, Number, Text
 from longform.records import Document, Query
 from longform.text.visible import is_blank

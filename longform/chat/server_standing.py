@@ -15,7 +15,7 @@ from math import inf
 from typing import NamedTuple
 
 from longform.chat.call import ChatReply
-from longform.chat.refusals import CANCELLED, OF_THE_ACCOUNT, REDIRECTS, REFUSED, UNANSWERED, asks_to_wait
+from longform.chat.failures import CANCELLED, OF_THE_ACCOUNT, REDIRECTS, REFUSED, UNANSWERED, asks_to_wait
 
 FIRST_CALLS = 12
 """Calls whose failed attempts are enough to give a server up, if no call has succeeded."""

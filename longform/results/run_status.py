@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from longform.chat.refusals import lasting
+from longform.chat.failures import lasting
 from longform.tables.files import aligned_text
 
 Status = Mapping[str, Any]

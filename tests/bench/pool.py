@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from longform.chat.refusals import may_pass
+from longform.chat.failures import may_pass
 from longform.quota.leases import QuotaLimits
 from longform.rehearsal.settings import FAULTS, FakeSettings
 from tests.bench import pool_peers, pool_resume

@@ -15,7 +15,7 @@ from jobs.evaluations.evaluation import evaluate
 from jobs.runs.stage_order import forget_passing_failures, stages_of
 from jobs.stages.cluster import Cluster
 from jobs.stages.stage import Plan, Site
-from longform.chat.refusals import may_pass
+from longform.chat.failures import may_pass
 from longform.rehearsal.settings import FakeSettings
 from longform.settings.experiment import Experiment
 from tests.made.demo import one_haystack

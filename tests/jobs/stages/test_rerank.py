@@ -21,7 +21,7 @@ from jobs.spending.prepay import open_requests
 from jobs.stages.cluster import Cluster
 from jobs.stages.rerank import VERSION
 from longform.chat.call import ChatRequest
-from longform.chat.refusals import may_pass_later
+from longform.chat.failures import may_pass_later
 from longform.keys import content_key
 from longform.settings.experiment import Experiment
 from longform.settings.retrievers import (

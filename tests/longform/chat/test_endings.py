@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from longform.chat.call import ChatReply, ChatRequest, Message, Usage
-from longform.chat.endings import SILENT_REPLIES, Endings, ending_failure
+from longform.chat.failures import SILENT_REPLIES, Endings, ending_failure
 
 REQUEST = ChatRequest(messages=(Message("user", "q"),), max_tokens=50)
 SILENT = ChatReply(text="a text", failure=None, is_whole=None, usage=Usage(output_tokens=20))

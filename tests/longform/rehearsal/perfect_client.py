@@ -6,7 +6,7 @@ import heapq
 from collections import Counter
 from collections.abc import Sequence
 
-from longform.chat.refusals import may_pass
+from longform.chat.failures import may_pass
 from longform.rehearsal.limits import BothLimits
 from longform.rehearsal.settings import FAULTS, FakeSettings, draw_fate
 

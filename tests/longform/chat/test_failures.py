@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longform.chat.refusals import backoff_s, may_pass
+from longform.chat.failures import backoff_s, may_pass
 
 
 @pytest.mark.parametrize(
