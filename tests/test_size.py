@@ -53,7 +53,7 @@ ROOMS = {
         " jobs/correct.py jobs/export.py jobs/status.py jobs/report.py jobs/plan_sample.py",
     ),
     "judges, cards, calibration, sheets": Room(
-        52, 9_236, "longform/judges/* actors/judges/* jobs/calibration/* jobs/calibrate.py jobs/annotate.py"
+        52, 9_222, "longform/judges/* actors/judges/* jobs/calibration/* jobs/calibrate.py jobs/annotate.py"
     ),
     "chat, quota, ledger, spending": Room(
         55,

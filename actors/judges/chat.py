@@ -80,14 +80,6 @@ class ChatJudge:
     def plan(self, groups: Sequence[Group]) -> Asks[Verdicts]:
         return verdicts(self._kind, groups, self)
 
-    def requests(self, groups: Sequence[Group]) -> list[ChatRequest]:
-        return [
-            request
-            for group in open_groups(self._kind, groups)
-            for item in group.items
-            for request in repeated(self, group, item)
-        ]
-
     def request(self, group: Group, item: str) -> ChatRequest:
         text, options = self._prompt.render(**self._kind.filled(group, item)), {"json_schema": self._json_schema}
         request = prompt_request(self._settings.chat, text, count_tokens=self._count_tokens, **options)

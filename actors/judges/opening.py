@@ -16,7 +16,6 @@ from actors.chat.opening import Asking
 from actors.python_class import actor_of, named_value, user_code, version_of, wrong
 from actors.storage.folder import file_place
 from longform.chat.asking import Asks
-from longform.chat.call import ChatRequest
 from longform.errors import UsageError
 from longform.given import Share, Text
 from longform.judges.card_columns import Card
@@ -129,10 +128,6 @@ class Asker(JudgeBackend, Protocol):
 
     def plan(self, groups: Sequence[Group]) -> Asks[Verdicts]:
         """Return the plan that asks about all pairs."""
-        ...
-
-    def requests(self, groups: Sequence[Group]) -> list[ChatRequest]:
-        """Make the first requests for all pairs."""
         ...
 
 

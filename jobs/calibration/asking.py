@@ -160,7 +160,7 @@ def requests(calibration: Calibration, name: str, chat: ChatSettings, pieces: It
     """Give the first requests that a member makes about *pieces*; nothing is asked."""
     asker, groups = _asker(calibration, name, chat)
     for piece in pieces:
-        yield from asker.requests(groups(piece))
+        yield from next(asker.plan(groups(piece)), {}).values()
 
 
 def _asker(calibration: Calibration, name: str, chat: ChatSettings) -> tuple[Asker, Callable[[Piece], Sequence[Group]]]:

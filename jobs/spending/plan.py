@@ -188,7 +188,7 @@ def _notes(stages: Sequence[Mapping[str, Any]]) -> Iterable[str]:
         name = stage["stage"]
         yield from (f"{name}: {count} calls assume {what}" for what, count in stage["assumed"].items())
         if n_further := stage["calls_at_most"] - stage["calls"]:
-            yield f"{name}: {n_further} further calls if what replies say leads to them: in the high ends alone"
+            yield f"{name}: up to {n_further} further calls if the replies lead to them; only the high ends hold them"
         yield from (f"{name}: {count} not asked: {reason}" for reason, count in stage["not_asked"].items())
         yield from (f"{name}: {field.replace('_', ' ')}: {reason}" for field, reason in stage["reasons"].items())
         if stage["price"] is not None:

@@ -107,5 +107,5 @@ async def test_a_judge_of_key_points_has_each_response_read_about_once(llama_ser
     read = await counted(llama_server, "prompt_tokens_total") - before
     await pool.close()
 
-    least = least_tokens([await tokens(llama_server, request) for request in judge.requests(groups)])
+    least = least_tokens([await tokens(llama_server, request) for request in next(judge.plan(groups)).values()])
     assert read <= 1.15 * least

@@ -49,7 +49,7 @@ def settings(**more: Any) -> ChatJudgeSettings:
 async def rated(chat: Rater, **more: Any) -> Verdict:
     asked = ChatJudge(REFERENCE, "mine", settings(**more), Asking(chat=chat, prompts_folder=None))
     ((verdict,),) = await asked.ask([GROUP])
-    assert len(asked.requests([GROUP])) == (more.get("samples") or 1)
+    assert len(next(asked.plan([GROUP]))) == (more.get("samples") or 1)
     return verdict
 
 
