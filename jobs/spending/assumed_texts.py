@@ -18,7 +18,7 @@ from longform.spending import CallSample, mean_of_more, sample_of
 LINE_TOKENS, LINE_WORDS = 42, 26
 """Sizes of a bullet with its citations: the medians of 1,248 released SummHay summaries of news."""
 
-_WORDS = "time year people way day thing life world school state family group country hand part place case week "
+_WORDS = "time year people way day thing life world school state family group country home part place case week "
 """Words of a token each, and too many for the marks to make texts differ by much."""
 
 _MARK = re.compile(r"Assumed[0-9a-f]{10}")

@@ -34,6 +34,13 @@ def test_text_is_split_into_as_many_units_as_asked_for_each_another(units: UnitK
     assert {COUNTER.count(line) for line in found} == {LINE_TOKENS}
 
 
+@pytest.mark.parametrize("units", ["statements", "bullets", "sentences"])
+def test_where_a_line_ends_joins_it_to_no_other(units: UnitKind) -> None:
+    """A mark has more tokens or fewer, so that lines end at other words."""
+    found = {len(units_of(texts().text(8, content_key(call))[0], units)) for call in range(60)}
+    assert found == {8}
+
+
 def test_a_request_tells_how_many_assumed_lines_are_in_it_and_whose() -> None:
     text, lines = texts().text(3, CALL)
     (mark,) = lines
