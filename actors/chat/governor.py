@@ -38,7 +38,7 @@ class Unlimited:
     """Grants every request; for models without limits."""
 
     async def lease(self, ask: LeaseAsk) -> Lease:
-        return Lease(len(ask.sizes), over_s=0.0, again_s=_LATEST_S, limits=QuotaLimits())
+        return Lease(len(ask.sizes), again_s=_LATEST_S, limits=QuotaLimits())
 
     async def close(self) -> None:
         pass

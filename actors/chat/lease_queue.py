@@ -1,4 +1,4 @@
-"""Queues the calls of one worker, leases their turns, and spreads them over each lease."""
+"""Queues the calls of one worker, and leases their turns."""
 
 from __future__ import annotations
 
@@ -54,7 +54,6 @@ class LeaseQueue(Generic[CallT]):
         self._limits: QuotaLimits | None = None
         self._asking: asyncio.Task[None] | None = None
         self._starting: set[asyncio.Task[None]] = set()
-        self._recorded: dict[_WaitingCall[CallT], asyncio.TimerHandle] = {}  # their turns are near
         self._changed = asyncio.Event()
         self._had_all = True
 
@@ -101,10 +100,6 @@ class LeaseQueue(Generic[CallT]):
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        for waiting, timer in self._recorded.items():
-            timer.cancel()
-            self._not_made(waiting.call)
-        self._recorded.clear()
 
     # ------------------------------------------------------------ asking for leases
 
@@ -179,11 +174,11 @@ class LeaseQueue(Generic[CallT]):
         self._returned += [waiting.tokens for waiting in taken if waiting.turn.done()]  # cancelled
         if granted:
             self._n_leased += len(granted)
-            task = asyncio.create_task(self._start(granted, lease.over_s))
+            task = asyncio.create_task(self._start(granted))
             self._starting.add(task)
             task.add_done_callback(self._starting.discard)
 
-    async def _start(self, granted: Sequence[_WaitingCall[CallT]], over_s: float) -> None:
+    async def _start(self, granted: Sequence[_WaitingCall[CallT]]) -> None:
         try:
             admissions = await self._begin([waiting.call for waiting in granted])
         except Exception as error:  # noqa: BLE001  # each is told
@@ -192,23 +187,14 @@ class LeaseQueue(Generic[CallT]):
                 if not waiting.turn.done():
                     waiting.turn.set_exception(error)
             return
-        loop = asyncio.get_running_loop()
-        for place, (waiting, admission) in enumerate(zip(granted, admissions, strict=True)):
-            if admission == "go":
-                timer = loop.call_later(over_s * place / len(granted), self._let_go, waiting)
-                self._recorded[waiting] = timer
-            else:
+        for waiting, admission in zip(granted, admissions, strict=True):
+            given_up = waiting.turn.done()
+            if not given_up:
+                waiting.turn.set_result(admission)
+            if given_up or admission != "go":
                 self._give_back(waiting)
-                if not waiting.turn.done():
-                    waiting.turn.set_result(admission)
-
-    def _let_go(self, waiting: _WaitingCall[CallT]) -> None:
-        del self._recorded[waiting]
-        if waiting.turn.done():
-            self._give_back(waiting)
-            self._not_made(waiting.call)
-        else:
-            waiting.turn.set_result("go")
+            if given_up and admission == "go":
+                self._not_made(waiting.call)
 
     def _give_back(self, waiting: _WaitingCall[CallT]) -> None:
         self._returned.append(waiting.tokens)

@@ -1,1 +1,1 @@
-"""One provider's limits shared by many workers: accounts, leases, holds and the pace that is found."""
+"""One provider's limits shared by many workers: leases, fair shares, and what is believed of the provider."""

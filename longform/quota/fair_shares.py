@@ -60,8 +60,8 @@ class Shares:
     def __contains__(self, worker: str) -> bool:
         return worker in self._workers
 
-    def hear(self, now: float, name: str, job: str, in_flight: int) -> FairWorker:
-        """Return the worker that asks, updated by its ask; workers not heard for long are forgotten."""
+    def hear(self, now: float, name: str, job: str, in_flight: int) -> tuple[FairWorker, list[str]]:
+        """Return the worker that asks, updated by its ask, and those not heard for long, which are forgotten."""
         dead = [w for w in self._workers.values() if now > w.due + DEAD_AFTER_S and w.name != name]
         for worker in dead:
             del self._workers[worker.name]
@@ -71,7 +71,7 @@ class Shares:
         worker_job = self._jobs.setdefault(job, FairJob(job))
         worker = self._workers.setdefault(name, FairWorker(name, worker_job, due=now))
         worker.in_flight = in_flight
-        return worker
+        return worker, [w.name for w in dead]
 
     def turn(self, now: float, me: FairWorker) -> Turn:
         """Return the share that *me* may take, given all others."""
@@ -100,11 +100,6 @@ class Shares:
         me.in_flight += calls
         me.service += seconds
         me.job.service += seconds
-
-    def forgive(self) -> None:
-        """Clear all debts: the pace changed, and with it the value of a second of the quota."""
-        for worker in self._workers.values():
-            worker.service = worker.job.service = 0.0
 
     def _catch_up(self, me: FairWorker, siblings: float, others: float) -> None:
         lag = _LAG if me.hungry else 0.0

@@ -65,12 +65,11 @@ class LeaseAsk(NamedTuple):
 
 class Lease(NamedTuple):
     """
-    Leave for the first `calls` of the requested sizes, spread evenly over `over_s`; ask again in `again_s`.
+    Leave for the first `calls` of the requested sizes, at once; ask again in `again_s`.
 
     `limits` are those the authority now believes, told or found.
     """
 
     calls: int
-    over_s: float
     again_s: float
     limits: QuotaLimits

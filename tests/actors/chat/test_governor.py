@@ -13,7 +13,7 @@ from actors.authority import Local
 from actors.chat import governor
 from actors.chat.governor import NAMESPACE, Governor, open_governor
 from actors.storage.folder import Folder
-from longform.quota.leases import LeaseAsk, QuotaLimits, Refused
+from longform.quota.leases import LeaseAsk, Left, QuotaLimits, Refused
 
 TOLD = QuotaLimits(requests_per_minute=60_000)
 
@@ -41,10 +41,12 @@ def found_limits(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Governor:
     clock = iter(tick / 20 for tick in range(1000))
     monkeypatch.setattr(governor.time, "monotonic", lambda: next(clock))
     authority = Governor("d", str(folder))
-    for _ in range(100):
-        authority.lease(ask("a"), QuotaLimits(requests_per_minute=6000))
-    for _ in range(200):
-        authority.lease(ask("a", refused=(Refused(0.01, 100.0, None),)), QuotaLimits(requests_per_minute=6000))
+    left: tuple[Left, ...] = ()
+    for tick in range(300):
+        met = left if tick >= 100 else ()
+        refused = tuple(Refused(call.sent_s_ago, call.reserved_tokens, None) for call in met)
+        lease = authority.lease(ask("a", left=left, refused=refused), QuotaLimits(requests_per_minute=6000))
+        left = (Left(0.05, 100.0),) * lease.calls
     return authority
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from actors.authority import Local
+from actors.chat.lease_queue import LeaseQueue
 from actors.chat.model import CallContext
 from actors.chat.pool import ChatPool
 from actors.ledger.keeper import NO_LIMIT, Budget, LedgerKeeper
@@ -61,7 +62,7 @@ class Granting:
 
     async def lease(self, ask: LeaseAsk) -> Lease:
         self.asks.append(ask)
-        return Lease(len(ask.sizes), over_s=0.0, again_s=0.01, limits=QuotaLimits())
+        return Lease(len(ask.sizes), again_s=0.01, limits=QuotaLimits())
 
     async def close(self) -> None: ...
 
@@ -339,17 +340,22 @@ async def test_a_call_cancelled_under_way_stays_unsettled(pools: Pools) -> None:
     assert (totals.open, totals.unsettled_usd) == (1, pytest.approx((184 * 10 + 10 * 100) / 1e6))
 
 
-async def test_a_call_cancelled_before_its_turn_is_settled_as_never_made(pools: Pools) -> None:
-    class Paced(Granting):
-        async def lease(self, ask: LeaseAsk) -> Lease:
-            return (await super().lease(ask))._replace(over_s=2.0)
+async def test_a_call_cancelled_while_it_is_recorded_is_told_as_not_made() -> None:
+    recording, go_on, not_made = asyncio.Event(), asyncio.Event(), []
 
-    pools.leases = Paced()
-    model = Model()
-    pool = pools.pool(model)
-    tasks = [asyncio.create_task(pool.complete(ask(str(i)))) for i in range(2)]
-    await tasks[0]
-    await pool.close()
-    await asyncio.gather(tasks[1], return_exceptions=True)
-    totals = Ledger(pools.url, job="reader").totals()
-    assert (model.asked, totals.answered, totals.failed, totals.known_usd) == (["0"], 1, 1, pytest.approx(0.002))
+    async def begin(calls: Sequence[str]) -> list[Admission]:
+        recording.set()
+        await go_on.wait()
+        return ["go" for _ in calls]
+
+    leases = Granting()
+    queue = LeaseQueue[str](leases, worker="w", job="j", most=9, begin=begin, not_made=not_made.append)
+    kept, cancelled = (asyncio.create_task(queue.take(call, 5.0, first=False)) for call in ("kept", "cancelled"))
+    await recording.wait()
+    cancelled.cancel()
+    await asyncio.gather(cancelled, return_exceptions=True)
+    go_on.set()
+    assert (await kept, not_made) == ("go", ["cancelled"])
+    await queue.take("next", 7.0, first=False)
+    await queue.close()
+    assert [tokens for ask in leases.asks for tokens in ask.returned] == [5.0]

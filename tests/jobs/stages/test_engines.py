@@ -187,11 +187,11 @@ def test_closing_ends_though_a_future_is_never_set(tmp_path: Path, monkeypatch: 
     assert closed_too == ["the other"]
 
 
-class Spread:
-    """Grants all that is asked, the turns spread over some time."""
+class Granting:
+    """Grants all that is asked."""
 
     async def lease(self, ask: LeaseAsk) -> Lease:
-        return Lease(len(ask.sizes), over_s=0.2, again_s=0.01, limits=QuotaLimits())
+        return Lease(len(ask.sizes), again_s=0.01, limits=QuotaLimits())
 
     async def close(self) -> None: ...
 
@@ -224,7 +224,7 @@ def test_calls_that_are_interrupted_at_any_line_are_closed(moment: int, tmp_path
     def make_worker() -> Worker:
         keeper = LedgerKeeper(str(tmp_path), "job")
         settings, context = ChatSettings(model="m"), CallContext(job="job", stage="s", ledger=str(tmp_path))
-        asked = ChatPool(Answers(), settings, context, leases=Spread(), keeper=Local(keeper), price=None)
+        asked = ChatPool(Answers(), settings, context, leases=Granting(), keeper=Local(keeper), price=None)
         close_later(asked.close)
 
         async def ask(payload: Mapping[str, Any]) -> list[Row]:

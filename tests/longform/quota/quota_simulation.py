@@ -236,10 +236,9 @@ class Simulation:
     def _leased(self, worker: Worker, lease: Lease) -> None:
         worker.asking = False
         worker.known = lease.limits
-        for i in range(lease.calls):
-            call = worker.waiting.popleft()
+        for _ in range(lease.calls):
             worker.under_way += 1
-            self.at(self.now + lease.over_s * i / lease.calls, lambda call=call: self._send(worker, call))
+            self._send(worker, worker.waiting.popleft())
         self._plan_ask(worker, 0.0 if worker.refused else lease.again_s)
 
     # ------------------------------------------------------------ calls
