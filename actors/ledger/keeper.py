@@ -7,7 +7,6 @@ driver lives, the command's budget, and the worker of each call under way.
 
 from __future__ import annotations
 
-import os
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -15,10 +14,8 @@ from dataclasses import replace
 from itertools import islice
 from typing import ClassVar, NamedTuple
 
-import psutil
-
 from actors.authority import Actor, Local, Remote, actor_of, ray_runs
-from actors.ledger.entry import Session, process_lives, this_host
+from actors.ledger.entry import Session, process_lives, this_session
 from actors.ledger.ledger import Ledger
 from longform.chat.call import ChatReply
 from longform.chat.failures import CANCELLED, REFUSED, may_pass
@@ -52,13 +49,6 @@ class Spent(NamedTuple):
         return f"{self.n_calls:,} calls{cost}"
 
 
-class Driver(NamedTuple):
-    """The process that a command's workers work for."""
-
-    pid: int
-    started: float  # as psutil tells it: a pid is used again
-
-
 class _Open(NamedTuple):
     worker: str
     usd: float
@@ -82,12 +72,12 @@ class LedgerKeeper:
         ledger_url: str,
         job: str,  # the command's name in the ledger
         budget: Budget = NO_LIMIT,  # spending of an earlier keeper of the same job counts
-        driver: Driver | None = None,  # if this process is gone, no call leaves any more; None: no driver but ourselves
+        driver: Session
+        | None = None,  # if this process is gone, no call leaves any more; None: no driver but ourselves
         clock: Callable[[], float] = time.monotonic,  # monotonic seconds
     ) -> None:
         # of the driver's process: what is in flight stays so for other commands while a keeper starts again
-        session = None if driver is None else Session(this_host(), driver.pid, driver.started)
-        self._ledger = Ledger(ledger_url, job=job, session=session)
+        self._ledger = Ledger(ledger_url, job=job, session=driver)
         self._budget, self._driver, self._clock = budget, driver, clock
         left = self._ledger.open_of(job)
         # A predecessor's: those whose workers live are settled by them, the rest is given up like a silent worker's.
@@ -207,7 +197,7 @@ class LedgerKeeper:
             del self._heard[worker]
 
     def _within_budget(self, intents: Sequence[Intent]) -> list[Admission]:
-        if intents and (self._stopped or not _lives(self._driver)):
+        if intents and (self._stopped or (self._driver is not None and not process_lives(self._driver))):
             return ["stopped"] * len(intents)
         reserved = sum(call.usd for call in self._open.values()) if self._budget.max_usd is not None else 0.0
         n_calls = self._n_calls
@@ -230,15 +220,6 @@ class LedgerKeeper:
         if needed > max_usd:
             return "budget"
         return "busy" if needed + reserved_usd > max_usd else "go"  # what is under way may cost less than reserved
-
-
-def _lives(driver: Driver | None) -> bool:
-    return driver is None or process_lives(Session(this_host(), driver.pid, driver.started))
-
-
-def this_process() -> Driver:
-    """Return the process that asks, as a driver."""
-    return Driver(os.getpid(), psutil.Process().create_time())
 
 
 # ---------------------------------------------------------------- where it is
@@ -288,7 +269,7 @@ def start_keeper(ledger_url: str, job: str, budget: Budget) -> object:
         max_task_retries=-1,
         scheduling_strategy=here,
     )
-    return actor.remote(ledger_url, job, budget, this_process())
+    return actor.remote(ledger_url, job, budget, this_session())
 
 
 def _actor_name(job: str) -> str:

@@ -27,7 +27,8 @@ import psutil
 
 from actors.authority import Remote, actor_of
 from actors.chat.governor import Governor
-from actors.ledger.keeper import Budget, LedgerKeeper, this_process
+from actors.ledger.entry import this_session
+from actors.ledger.keeper import Budget, LedgerKeeper
 from actors.storage.folder import Folder
 from jobs.stages.accounts import RECEIPTS_A_COMMIT
 from jobs.stages.cluster import Cluster
@@ -147,7 +148,7 @@ def _keeper_on_disk() -> Iterator[Figure]:
             if size == _A_MESSAGE[-1]:
                 yield _lookups(place)
     with tempfile.TemporaryDirectory() as place:
-        keeper = LedgerKeeper(place, "bench", Budget(max_usd=1e6), this_process())
+        keeper = LedgerKeeper(place, "bench", Budget(max_usd=1e6), this_session())
         for intents in _groups(_calls(_UNDER_WAY, "under way"), _A_MESSAGE[-1]):
             keeper.exchange("worker 0", intents, [])
         messages = list(_messages(_calls(_CALLS), _A_MESSAGE[1]))
@@ -157,14 +158,14 @@ def _keeper_on_disk() -> Iterator[Figure]:
 
 
 def _exchanges(name: str, url: str, calls: int, size: int, note: str) -> Figure:
-    keeper = LedgerKeeper(url, "bench", driver=this_process())
+    keeper = LedgerKeeper(url, "bench", driver=this_session())
     messages = list(_messages(_calls(calls), size))
     cost = spent(lambda: _exchange(keeper, messages))
     return _rate(name, len(messages), "exchanges/s", cost, f"{calls / cost.processor:,.0f} calls/s, {note}")
 
 
 def _lookups(place: str) -> Figure:
-    keeper = LedgerKeeper(place, "bench", driver=this_process())
+    keeper = LedgerKeeper(place, "bench", driver=this_session())
     ids = [intent.call_id for intent in _calls(_CALLS)]
     cost = spent(lambda: keeper.finished(ids, "judge"))
     size = sum(file.stat().st_size for file in Path(place).glob("calls.sqlite")) / _CALLS
@@ -292,7 +293,7 @@ async def _keeper_actor(url: str) -> Figure:
     async def say(door: Remote[LedgerKeeper], number: int) -> None:
         await door.ask(LedgerKeeper.exchange, f"worker {number % _WORKERS[1]}", *messages[number])
 
-    actor = actor_of(LedgerKeeper).remote(url, "bench", Budget(), this_process())
+    actor = actor_of(LedgerKeeper).remote(url, "bench", Budget(), this_session())
     cost = await _crowd(actor, say, len(messages))
     note = f"{_A_MESSAGE[1]} calls a message, {_ASKERS} connections"
     return _rate("keeper's actor on a file", len(messages), "exchanges/s", cost, note)

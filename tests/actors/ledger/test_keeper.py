@@ -10,7 +10,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from actors.ledger.keeper import NO_LIMIT, Budget, Driver, LedgerKeeper
+from actors.ledger.entry import Session, this_host, this_session
+from actors.ledger.keeper import NO_LIMIT, Budget, LedgerKeeper
 from actors.ledger.ledger import Ledger
 from longform.chat.call import ChatReply, failed
 from longform.chat.ledger_rows import Admission, Intent, Receipt
@@ -47,7 +48,7 @@ def url(tmp_path: Path) -> str:
 
 
 def keeper(
-    url: str, budget: Budget = NO_LIMIT, *, driver: Driver | None = None, clock: Clock | None = None
+    url: str, budget: Budget = NO_LIMIT, *, driver: Session | None = None, clock: Clock | None = None
 ) -> LedgerKeeper:
     return LedgerKeeper(url, "job", budget, driver, clock or Clock())
 
@@ -127,7 +128,7 @@ def test_an_exchange_said_twice_counts_once(url: str) -> None:
 def test_when_the_driver_is_gone_no_call_leaves(url: str) -> None:
     """A killed driver that nobody has waited for yet is gone too."""
     process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    driver = Driver(process.pid, psutil.Process(process.pid).create_time())
+    driver = Session(this_host(), process.pid, psutil.Process(process.pid).create_time())
     mine = keeper(url, driver=driver)
     assert mine.exchange("w", [intent("a")], []) == ["go"]
     process.kill()
@@ -140,7 +141,7 @@ def test_when_the_driver_is_gone_no_call_leaves(url: str) -> None:
 
 
 def test_a_process_that_took_over_the_driver_s_number_is_not_the_driver(url: str) -> None:
-    driver = Driver(psutil.Process().pid, psutil.Process().create_time() - 100)
+    driver = this_session()._replace(started=psutil.Process().create_time() - 100)
     assert keeper(url, driver=driver).exchange("w", [intent("a")], []) == ["stopped"]
 
 
