@@ -132,6 +132,14 @@ def unsynced() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def machine_of_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Let no command of a test share a limit with one of another session on this machine."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LONGFORM_MACHINE", str(tmp_path_factory.mktemp("machine")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def released() -> Path:
     """The folder of released data that LONGFORM_RELEASED_DATA names."""

@@ -23,6 +23,7 @@ PAGE = (ROOT / "docs" / "operations.md").read_text()
         ("longform_requests", "serve/http/guard.py"),  # Prometheus counters end in _total
         ("longform_requests_in_flight", "serve/http/guard.py"),
         ("LONGFORM_LEDGER", "jobs/command/parser.py"),
+        ("LONGFORM_MACHINE", "actors/chat/machine.py"),
         ("longform-head", "cluster.yaml"),
         ("longform-worker", "cluster.yaml"),
         ("longform-keys", "docs/kubernetes/rayjob.yaml"),

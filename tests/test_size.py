@@ -56,8 +56,8 @@ ROOMS = {
         52, 9_222, "longform/judges/* actors/judges/* jobs/calibration/* jobs/calibrate.py jobs/annotate.py"
     ),
     "chat, quota, ledger, spending": Room(
-        53,
-        8_769,
+        54,
+        8_910,
         "longform/chat/* longform/quota/* actors/chat/* actors/ledger/* jobs/spending/* longform/spending.py"
         " jobs/ledger.py jobs/command/calling.py jobs/probe.py",
     ),

@@ -2,7 +2,8 @@
 The authority over a quota domain, and the way a worker reaches it.
 
 With Ray, one small detached actor a domain, which all jobs of a cluster share and which Ray starts again when it dies;
-without, one object a process. A new one goes on from what its workers last heard and from a file, with empty accounts.
+without, one object a process. Those of one machine ask the first of them. A new authority goes on from what its workers
+last heard and from a file, with empty accounts.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from functools import cache
 from typing import Protocol
 
 from actors.authority import Local, Remote, actor_of, ray_runs
+from actors.chat.machine import OneOfMachine
 from actors.storage.folder import Folder
 from longform.quota.leases import Lease, LeaseAsk, QuotaLimits
 from longform.quota.quota import Quota
@@ -89,6 +91,15 @@ class Governor:
             return QuotaLimits()
 
 
+class MachineGovernor(OneOfMachine):
+    """The `Governor` of a domain for all of this user's processes on the machine, wherever it is."""
+
+    def __init__(self, domain: str, memory: str | None) -> None:
+        super().__init__(domain, lambda: Governor(domain, memory).lease)
+
+
+_local_governor = cache(MachineGovernor)
+
 _ON_THE_HEAD = {"node:__internal_head__": 0.001}
 """A resource that every head has, and no other node: the others may be taken away at any moment."""
 
@@ -101,11 +112,11 @@ class Governed:
         ray.exceptions.RayActorError, OSError, EOFError: From `lease`: it did not come back within 30 seconds.
     """
 
-    def __init__(self, governor: Local[Governor] | Remote[Governor], told: QuotaLimits) -> None:
+    def __init__(self, governor: Local[MachineGovernor] | Remote[MachineGovernor], told: QuotaLimits) -> None:
         self.governor, self._told = governor, told
 
     async def lease(self, ask: LeaseAsk) -> Lease:
-        return await self.governor.ask(Governor.lease, ask, self._told)
+        return await self.governor.ask(MachineGovernor.lease, ask, self._told)
 
     async def close(self) -> None:
         await self.governor.close()
@@ -113,7 +124,7 @@ class Governed:
 
 def open_governor(domain: str, told: QuotaLimits, *, memory: str | None) -> Governed:
     """
-    Return the leases of the one authority over *domain*: the cluster's if Ray runs, else this process's.
+    Return the leases of the one authority over *domain*, by the actor of the cluster if Ray runs.
 
     Jobs may tell different limits for one domain: the lowest holds, while a worker of the job that told it is alive.
     The domain's key names the actor and the file, so that it holds no secret.
@@ -123,7 +134,7 @@ def open_governor(domain: str, told: QuotaLimits, *, memory: str | None) -> Gove
     """
     if not ray_runs():
         return Governed(Local(_local_governor(domain, memory)), told)
-    actor = actor_of(Governor).options(
+    actor = actor_of(MachineGovernor).options(
         name=f"governor:{domain}",
         namespace=NAMESPACE,
         lifetime="detached",
@@ -135,8 +146,3 @@ def open_governor(domain: str, told: QuotaLimits, *, memory: str | None) -> Gove
     )
     handle = actor.remote(domain, memory)
     return Governed(Remote(lambda: handle, patience_s=_PATIENCE_S), told)
-
-
-@cache
-def _local_governor(domain: str, memory: str | None) -> Governor:
-    return Governor(domain, memory)

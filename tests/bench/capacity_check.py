@@ -42,7 +42,11 @@ _SHARE = float(os.environ.get("LONGFORM_BENCH_SHARE", "1"))
 _QUERIES_A_HAYSTACK = 50
 _WATCH_S = 0.5
 _PRICES = {"date": "2026-01-01", "models": {"fake": {"input": 1.0, "output": 1.0}}}  # dollars a million tokens
-_ROLES: Mapping[str, str] = {"keeper": "ray::LedgerKeeper", "governor": "ray::Governor", "workers": "ray::MapWorker"}
+_ROLES: Mapping[str, str] = {
+    "keeper": "ray::LedgerKeeper",
+    "governor": "ray::MachineGovernor",
+    "workers": "ray::MapWorker",
+}
 """Parts of a run, and how Ray's titles of their processes begin."""
 
 

@@ -43,7 +43,7 @@ pytestmark = pytest.mark.slow
 CALLS_A_MINUTE = 2400
 N_SUMMARIES = 24  # 6 queries x 4 systems; their 5 insights each are up to 120 calls more
 FIRST, LAST = 5, 60  # calls; more are left then than are leased
-TITLES = {"worker": "MapWorker", "governor": "Governor", "keeper": "LedgerKeeper"}
+TITLES = {"worker": "MapWorker", "governor": "MachineGovernor", "keeper": "LedgerKeeper"}
 
 
 def experiment(url: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import pytest
 
 from actors.authority import Local
 from actors.chat import governor
-from actors.chat.governor import NAMESPACE, Governor, open_governor
+from actors.chat.governor import NAMESPACE, Governor, MachineGovernor, open_governor
 from actors.storage.folder import Folder
 from longform.quota.leases import LeaseAsk, Left, QuotaLimits, Refused
 
@@ -91,6 +91,9 @@ async def test_two_handles_share_one_actor_that_survives_its_own_death(ray_sessi
         await one.lease(ask("a", refused=(Refused(0.0, 100.0, 2.0),)))
         lease = await two.lease(ask("b"))
         assert lease.calls == 0
+        assert MachineGovernor(domain, None).lease(ask("c"), told).calls == 0, (
+            "a command beside this Ray asks the actor"
+        )
         first = await actor.process_id.remote()
         os.kill(first, signal.SIGKILL)
         again = await two.lease(ask("b", known=lease.limits))
