@@ -4,9 +4,10 @@ Providers that nobody chose: drawn at random from the family that exists, met by
 A provider counts calls, tokens or both, in a window, sliding or fixed, or a bucket, of 1, 10 or 60 seconds. Its limits
 are told right, ten times too high, or not at all; it states headers or none, and a `Retry-After` that is right, absent,
 always one second, in milliseconds or a date. It counts tokens by a rule of its own, of what is reserved or of what is
-used; its limits may change on the way; a second process may use the key. Each is met on a simulated clock by the quota
-of the pool, by the plain `openai` client with ten retries, and by one that knows everything, with 256 calls in flight
-at most, of the client 64. Times are over those of the last. A limit that was told right and rises is used as told.
+used; its limits may change on the way; a second process may use the key, on the same machine, where the two share one
+quota. Each is met on a simulated clock by the quota of the pool, by the plain `openai` client with ten retries, and by
+one that knows everything, with 256 calls in flight at most, of the client 64. Times are over those of the last. A limit
+that was told right and rises is used as told. The last figure has the processes apart, as on two machines.
 
 LONGFORM_BENCH_SEED is the first provider, by default the date; LONGFORM_BENCH_SHARE the share of 200 draws.
 """
@@ -171,10 +172,10 @@ class Met(NamedTuple):
     lost: int
 
 
-def of_pool(provider: Drawn) -> Met:
-    """Meet *provider* with a quota of each process, of two workers."""
+def of_pool(provider: Drawn, *, apart: bool = False) -> Met:
+    """Meet *provider* with the quota of all processes, of two workers each, or *apart* with a quota of each."""
     server = ChangingServer(provider)
-    quotas = [Quota() for _ in range(provider.processes)]
+    quotas = [Quota() for _ in range(provider.processes)] if apart else [Quota()] * provider.processes
     calls = calls_of(provider)
     backlogs = [deque(calls[place :: provider.processes]) for place in range(provider.processes)]
     workers = [(f"job{place}", backlog) for place, backlog in enumerate(backlogs) for _ in range(2)]
@@ -268,6 +269,7 @@ def figures() -> list[Figure]:
     groups = {"all providers": met}
     groups |= {f"told {told}": [m for m in met if m.provider.told == told] for told in _TOLD}
     groups |= {f"counts {length:.0f} s": [m for m in met if m.provider.window_s == length] for length in _LENGTHS_S}
+    groups["two machines"] = [m._replace(pool=of_pool(m.provider, apart=True)) for m in met if m.provider.processes > 1]
     return [_figure(name, group) for name, group in groups.items() if group]
 
 
@@ -276,10 +278,12 @@ def _figure(name: str, met: Sequence[Meeting]) -> Figure:
     refused = [statistics.median(m.pool.refused for m in met), statistics.median(m.openai.refused for m in met)]
     lost = [sum(m.pool.lost for m in met), sum(m.openai.lost for m in met)]
     worst = max(met, key=lambda m: m.ratios[0])
+    refused_by_pool = [m.pool.refused for m in met]
     note = (
         f"{len(met)} from seed {_SEED}; 95 % {_quantile(pool, 0.95):.2f}, "
         f"worst {max(pool):.2f} ({worst.provider.seed}); "
-        f"refused a call {refused[0]:.3f}, at most {max(m.pool.refused for m in met):.3f}, lost {lost[0]}; "
+        f"refused a call {refused[0]:.3f}, mean {statistics.mean(refused_by_pool):.3f}, "
+        f"at most {max(refused_by_pool):.3f}, lost {lost[0]}; "
         f"client: worst {max(openai):.2f}, refused {refused[1]:.3f}, lost {lost[1]}"
     )
     times = Spread.of([theirs / ours for ours, theirs in zip(pool, openai, strict=True)])
