@@ -57,7 +57,7 @@ ROOMS = {
     ),
     "chat, quota, ledger, spending": Room(
         54,
-        8_910,
+        8_914,
         "longform/chat/* longform/quota/* actors/chat/* actors/ledger/* jobs/spending/* longform/spending.py"
         " jobs/ledger.py jobs/command/calling.py jobs/probe.py",
     ),

@@ -26,6 +26,7 @@ _DOUBLING_TOLD = 0.07  # the same below a limit that was told: most are told rig
 _FIRST_CALLS = 4.0  # let in by anybody
 _KNOWN = 0.1  # more than a predecessor's limits may be let in, at most
 _STALE_S, _FIRMEST = 20.0, 3  # a refused limit may have risen since; each trial in vain doubles the time, so many times
+_SHOWN = 0.95  # the weight of what is known
 _TRIAL_S = 1.0  # between refusals that are two trials: those of one moment are one
 _NARROW = np.array([0.002, 0.012])[:, None]  # a bracket of calls and of tokens, of its end: a trial would teach nothing
 _SURE = np.array([1.0, 0.99])[:, None]  # of the calls and tokens let in: these may be wrong while calls are under way
@@ -127,6 +128,12 @@ class Belief:
         return (self._told[0] is not None or self._told[1] is not None) and not lower.any()
 
     @property
+    def _begins_anew(self) -> bool:
+        """Return whether, as refusals show, a window begins anew: limits hold in each, not over their bounds."""
+        found = (self._found_at[:, :, :PHASES] > -inf).any(axis=1)
+        return float(self._weights[:, :PHASES][found].sum()) > _SHOWN
+
+    @property
     def _best(self) -> tuple[int, int]:
         fixed = self._weights[:, :PHASES]
         kinds = np.stack([fixed.sum(axis=1), self._weights[:, SLIDING], self._weights[:, BUCKET]], axis=1)
@@ -151,7 +158,7 @@ class Belief:
         below = self._below(need, now, trial=True)
         known = np.where((self._found_at > -inf) | (need > 1.001 * self._cap), below, 0.0)
         chances = (float((self._weights * _either(each)).sum()) for each in (below, known))
-        if (need[-1, :, BUCKET] > np.maximum(self._kept, size) * (1 + 1e-9)).any():
+        if (need[-1, :, BUCKET] > np.maximum(self._kept, size) * (1 + 1e-9)).any() and not self._begins_anew:
             return Chances(1.0, 1.0)
         until = self._stated[1]
         return Chances(*(1 - (1 - chance) * (1 - self._trust) if now < until else chance for chance in chances))
