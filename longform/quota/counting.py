@@ -16,7 +16,7 @@ SLIDING, BUCKET = PHASES, PHASES + 1  # places of ways; those before are windows
 WAYS = PHASES + 2
 JITTER_S = 0.006  # between the ways of two calls to the provider
 
-_BIN_S = {1.0: 0.005, 10.0: 0.01, 60.0: 0.05}  # fine enough for thousands of calls that leave within a second
+_BIN_S = {1.0: 0.0025, 10.0: 0.01, 60.0: 0.05}  # fine enough for thousands of calls that leave within a second
 _PHASE = (np.arange(PHASES) + 0.5) / PHASES
 
 Array = NDArray[np.float64]
@@ -94,8 +94,8 @@ class Counted:
         half = 0.5 / PHASES * bins + jitter  # a window begins so much before or after its phase
         most = np.where(since < half, since + bins, since) + jitter
         least = np.where(since > bins - half, 0.0, np.maximum(since - jitter, 0.0))
-        self._most = self._within(np.append(most, bins + jitter))
-        self._least = self._within(np.append(least, bins - jitter))
+        self._most = self._within(np.ceil(np.append(most, bins + jitter) + self._to_come))
+        self._least = self._within(np.floor(np.append(least, bins - jitter) + self._to_come))
         self._refilled = 1 + np.maximum(np.stack([ages + jitter, ages - jitter]), 0.0) / bins
 
     def needs(self, more: Array, *, most: bool) -> Array:
@@ -122,9 +122,6 @@ class Counted:
         return longest
 
     def _within(self, bins: Array) -> Array:
-        """Return what left within the last *bins*, which may be parts of bins."""
-        places = np.clip(bins + self._to_come, 0.0, self._padded.shape[1] - 1.001)
-        whole = places.astype(int)
-        below, above = self._padded[:, whole], self._padded[:, whole + 1]
-        within: Array = below + (places - whole) * (above - below)
+        """Return the amounts that left within the last *bins*, which are whole."""
+        within: Array = self._padded[:, np.clip(bins, 0, self._padded.shape[1] - 1).astype(int)]
         return within
