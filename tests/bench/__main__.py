@@ -5,9 +5,10 @@ Measure speed as ratios to the usual alternatives, in one run.
 
 Prints a table, or one JSON document; writes nothing. `--only pool_grid` measures every cell of the pool's limits, which
 takes half an hour, `--only pool_in_process` some without Ray, `--only arena` how the pool's quota meets providers that
-are drawn, `--only checker_curve` what fewer windows and bits do to the checker, `--only slow_keeper` how many calls go
-through a ledger on S3, `--only capacity_check` what runs take beside what `tests.bench.capacity` computes, `--only
-streaming` what a run of two chat models takes beside its slower one: no part of a run without `--only`.
+are drawn, `--only arena_sockets` twenty of them over real sockets in ten minutes, `--only checker_curve` what fewer
+windows and bits do to the checker, `--only slow_keeper` how many calls go through a ledger on S3, `--only
+capacity_check` what runs take beside what `tests.bench.capacity` computes, `--only streaming` what a run of two chat
+models takes beside its slower one: no part of a run without `--only`.
 """
 
 from __future__ import annotations
@@ -48,7 +49,16 @@ _BENCHMARKS = (
     "vectors",
     "whole_commands",
 )
-_ON_DEMAND = ("arena", "capacity_check", "checker_curve", "pool_grid", "pool_in_process", "slow_keeper", "streaming")
+_ON_DEMAND = (
+    "arena",
+    "arena_sockets",
+    "capacity_check",
+    "checker_curve",
+    "pool_grid",
+    "pool_in_process",
+    "slow_keeper",
+    "streaming",
+)
 _PACKAGES = (
     "bm25s",
     "PyStemmer",

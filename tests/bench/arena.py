@@ -36,7 +36,7 @@ from tests.longform.quota.quota_simulation import MEAN_TOKENS, Call, Provider, S
 from tests.longform.rehearsal.windows import LIMITERS
 
 _DRAWS = round(200 * float(os.environ.get("LONGFORM_BENCH_SHARE", "1")))
-_SEED = int(os.environ.get("LONGFORM_BENCH_SEED", datetime.now(UTC).strftime("%Y%m%d")))
+FIRST_SEED = int(os.environ.get("LONGFORM_BENCH_SEED", datetime.now(UTC).strftime("%Y%m%d")))
 _SLOTS, _CLIENT_SLOTS, _RETRIES = 256, 64, 10  # calls in flight of all processes; of the client, and its tries again
 _LENGTHS_S = (1.0, 10.0, 60.0)
 _TOLD = ("right", "10x", "nothing")
@@ -265,7 +265,7 @@ def meeting(seed: int) -> Meeting:
 
 def figures() -> list[Figure]:
     """Return a figure for all providers, for each knowledge of them, and for each length in which they count."""
-    met = [meeting(seed) for seed in range(_SEED, _SEED + _DRAWS)]
+    met = [meeting(seed) for seed in range(FIRST_SEED, FIRST_SEED + _DRAWS)]
     groups = {"all providers": met}
     groups |= {f"told {told}": [m for m in met if m.provider.told == told] for told in _TOLD}
     groups |= {f"counts {length:.0f} s": [m for m in met if m.provider.window_s == length] for length in _LENGTHS_S}
@@ -280,7 +280,7 @@ def _figure(name: str, met: Sequence[Meeting]) -> Figure:
     worst = max(met, key=lambda m: m.ratios[0])
     refused_by_pool = [m.pool.refused for m in met]
     note = (
-        f"{len(met)} from seed {_SEED}; 95 % {_quantile(pool, 0.95):.2f}, "
+        f"{len(met)} from seed {FIRST_SEED}; 95 % {_quantile(pool, 0.95):.2f}, "
         f"worst {max(pool):.2f} ({worst.provider.seed}); "
         f"refused a call {refused[0]:.3f}, mean {statistics.mean(refused_by_pool):.3f}, "
         f"at most {max(refused_by_pool):.3f}, lost {lost[0]}; "
