@@ -12,9 +12,9 @@ from actors.judges.backend import judged_rows
 from actors.judges.opening import make_judge
 from actors.storage.benchmark import Benchmark
 from jobs.stages.judge import judged_summary
+from longform.judges import claims
 from longform.judges.offline_coverage import QueryInsights, shipped_judge, stem_weights
 from longform.settings.named_judges import SHIPPED_JUDGES
-from longform.text import statements
 from longform.text import words as text
 from longform.text.citations import bullets
 from tests.bench.inputs import make_benchmark
@@ -50,7 +50,7 @@ def _judged_row(summary: dict[str, Any]) -> dict[str, Any]:
 def _figure(name: str, judge: Any, n_pairs: int, note: str) -> Figure:
     def cold() -> None:
         text._stem.cache_clear()  # each word is stemmed anew
-        statements._read_piece.cache_clear()
+        claims._read_piece.cache_clear()
         judge()
 
     cold()
