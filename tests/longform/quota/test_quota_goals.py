@@ -129,7 +129,7 @@ def test_five_hundred_workers_share_a_thousand_calls_a_second() -> None:
     provider = simulation.Provider("bucket", requests=1000)
     outcome = simulation.play(provider, QuotaLimits(60_000), "whole seconds", n=40_000, workers=500)
     assert outcome.refusals <= 0.005
-    assert outcome.ratio <= 1.05
+    assert outcome.ratio <= 1.06
 
 
 def test_two_jobs_share_while_both_want() -> None:
