@@ -15,6 +15,7 @@ from longform.chat.call import ChatRequest, Shared
 from longform.errors import UsageError
 from longform.keys import content_key
 from longform.prompts import Prompt
+from longform.records import Document, Query
 from longform.retrieval.pointwise import PairScore, TextPair, read_score, scores
 from longform.settings.retrievers import ChatRerankerSettings
 
@@ -53,6 +54,10 @@ class ChatReranker(Reranker[ChatRerankerSettings]):
     def check(cls, settings: ChatRerankerSettings, prompts: str | None, with_keys: bool) -> None:
         check_chat(settings.chat, with_key=with_keys)
         check_prompt(load_prompt(settings.prompt, prompts))
+
+    async def order(self, query: Query, documents: Sequence[Document]) -> list[Reranked]:
+        (found,) = await self.orders([(query, documents)])
+        return found
 
     async def orders(self, rankings: Sequence[Ranking]) -> list[list[Reranked]]:
         return await carry_out(self.plan(rankings), self._executor.answer)

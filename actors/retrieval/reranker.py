@@ -63,13 +63,12 @@ class Reranker(ABC, Generic[Settings]):
             UsageError: It is not there.
         """
 
+    @abstractmethod
     async def order(self, query: Query, documents: Sequence[Document]) -> list[Reranked]:
         """Return all *documents* in their new order; the query's text is what is searched with."""
-        (found,) = await self.orders([(query, documents)])
-        return found
 
     async def orders(self, rankings: Sequence[Ranking]) -> list[list[Reranked]]:
-        """Return the new order of each of *rankings*; a reranker has this method or `order`."""
+        """Return the new order of each of *rankings*."""
         return list(await asyncio.gather(*(self.order(*ranking) for ranking in rankings)))
 
     def plan(self, rankings: Sequence[Ranking]) -> Asks[list[list[Reranked]]]:

@@ -129,8 +129,8 @@ class Quota:
         room = len(ask.sizes)
         if self._limits.in_flight is not None:
             free = self._limits.in_flight - ask.in_flight - turn.in_flight
-            due = ceil(self._limits.in_flight * turn.share) - ask.in_flight  # all of it if no other waits
-            room = max(0, min(room, free, due))
+            own = ceil(self._limits.in_flight * turn.share) - ask.in_flight  # all of it if no other waits
+            room = max(0, min(room, free, own))
         self._speed = self._departures.speed
         # What one takes is counted in seconds of the quota; the call that ends a turn is whole.
         costs = [max(1 / self._speed[0], size / self._speed[1]) for size in ask.sizes[:room]]

@@ -247,6 +247,16 @@ def test_every_lease_is_well_formed(
         assert 0.01 <= lease.again_s <= 0.5
 
 
+def test_calls_in_flight_are_shared_while_both_want_and_are_one_s_alone_else() -> None:
+    quota = Quota(QuotaLimits(in_flight=4))
+    assert quota.lease(0.0, ask("a", "A")).calls == 4
+    assert quota.lease(0.1, ask("b", "B")).calls == 0
+    assert quota.lease(0.2, ask("a", "A", in_flight=0)).calls == 2
+    assert quota.lease(0.3, ask("b", "B")).calls == 2
+    quota.lease(0.4, ask("b", "B", n=0))
+    assert quota.lease(0.5, ask("a", "A", in_flight=2)).calls == 2
+
+
 def test_lowest_of_what_the_stages_of_a_job_say_holds() -> None:
     """A stage that states no limit for the model does not lift the one that another stated."""
     quota = Quota()
